@@ -1,0 +1,69 @@
+package finding
+
+// Entry is one row of the table of codes: the default severity (a finding may differ where its rule says so), the place,
+// the slugs, and what the code says.
+type Entry struct {
+	Code     Code
+	Slug     string   // the main one
+	Slugs    []string // further exact rules under this code; a slug belongs to one code
+	Severity Severity
+	Link     Link
+	Title    string
+}
+
+// Codes is the table. Every entry has a page docs/codes/MM2D-nnn.md, a fixture, a near miss and a golden report.
+var Codes = []Entry{
+	{1, "cluster-unreachable", nil, Error, LinkNone, "A bootstrap address or an advertised listener does not answer"},
+	{2, "authentication-failed", nil, Error, LinkNone, "The cluster refuses the credentials or the mechanism"},
+	{3, "evidence-denied", nil, Warning, LinkNone, "An ACL keeps the doctor from reading a fact"},
+	{5, "flow-not-found", []string{"source-target-exchanged", "flow-not-enabled", "alias-unknown"}, Error, LinkNone, "There is no such flow between these clusters"},
+	{101, "offset-syncs-missing", nil, Error, LinkSyncs, "There is no offset-syncs topic where it should be"},
+	{102, "location-mismatch", nil, Error, LinkSyncs, "The two connectors look for the offset-syncs topic on different clusters"},
+	{103, "no-sync-for-partition", nil, Error, LinkSyncs, "Mirrored data and groups, but no offset sync for the partition"},
+	{109, "topic-not-mirrored", nil, Error, LinkReplication, "The filters admit the topic, yet it has no copy on the target"},
+	{201, "checkpoints-missing", nil, Error, LinkCheckpoints, "There is no checkpoints topic on the target"},
+	{202, "checkpoints-empty", nil, Error, LinkCheckpoints, "The checkpoints topic has no record for any group that should have one"},
+	{203, "group-filtered-out", nil, Warning, LinkCheckpoints, "The group is left out by groups or groups.exclude"},
+	{204, "group-topic-filtered-out", nil, Warning, LinkCheckpoints, "The group passes, but its topic is left out by topics or topics.exclude"},
+	{205, "group-not-yet-discovered", nil, Info, LinkCheckpoints, "MirrorMaker 2 has not seen the group yet"},
+	{206, "offset-before-oldest-sync", nil, Error, LinkCheckpoints, "The committed offset lies before every usable offset sync"},
+	{208, "checkpoint-connector-not-working", []string{"checkpoint-connector-missing", "checkpoints-disabled", "checkpoint-connector-failed", "no-checkpoint-tasks"}, Error, LinkCheckpoints, "MirrorCheckpointConnector does not work"},
+	{214, "group-without-checkpoint", nil, Error, LinkCheckpoints, "An eligible group or partition has no checkpoint although others do"},
+	{215, "group-never-committed", nil, Info, LinkCheckpoints, "The group exists on the source without any committed offset"},
+	{217, "group-not-on-source", []string{"topic-not-on-source"}, Error, LinkCheckpoints, "A named group or topic matches nothing on the source"},
+	{219, "group-type-not-translated", nil, Info, LinkCheckpoints, "MirrorMaker 2 does not see groups of this type"},
+	{301, "group-offset-sync-disabled", nil, Error, LinkCommit, "Checkpoints go on, but group offsets are not committed on the target"},
+	{302, "group-active-on-target", nil, Error, LinkCommit, "The group has members on the target, so its offsets cannot be written"},
+	{303, "target-ahead-of-checkpoint", nil, Error, LinkCommit, "The target offset is above the checkpoint and is never lowered"},
+	{304, "target-behind-checkpoint", nil, Error, LinkCommit, "The group is idle on the target and its offset stays below the checkpoint"},
+	{401, "negative-lag", nil, Error, LinkAccuracy, "The target offset lies beyond the end of the copy"},
+	{403, "offset-copied-untranslated", nil, Error, LinkAccuracy, "The source offset was copied where the copy has other offsets"},
+	{405, "sync-too-old-to-extrapolate", nil, Error, LinkAccuracy, "An old MirrorMaker 2 counted on from an offset sync that has drifted"},
+	{604, "partition-count-differs", nil, Info, LinkReplication, "Source topic and copy differ in their number of partitions"},
+}
+
+// Lookup finds a code's entry; nil for an unknown one.
+func Lookup(c Code) *Entry {
+	for i := range Codes {
+		if Codes[i].Code == c {
+			return &Codes[i]
+		}
+	}
+	return nil
+}
+
+// BySlug finds the entry that a slug belongs to; nil without.
+func BySlug(slug string) *Entry {
+	for i := range Codes {
+		e := &Codes[i]
+		if e.Slug == slug {
+			return e
+		}
+		for _, s := range e.Slugs {
+			if s == slug {
+				return e
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+// Package finding holds the words of a judgement: codes, findings, checks and what one finding explains of another.
+//
+// What may enter: the types that chain checks and lint rules are made of, and the one table of codes. No check itself.
+package finding
+
+import (
+	"fmt"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+)
+
+// Code is the number behind MM2D-; the first digit is the place in the chain. A retired code is never used again.
+type Code int
+
+// String gives "MM2D-302".
+func (c Code) String() string { return fmt.Sprintf("MM2D-%03d", int(c)) }
+
+// MarshalText makes codes readable in JSON.
+func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Severity: only errors and warnings change the verdict.
+type Severity int
+
+// Severities in ascending order.
+const (
+	Info Severity = iota + 1
+	Warning
+	Error
+)
+
+func (s Severity) String() string {
+	switch s {
+	case Info:
+		return "info"
+	case Warning:
+		return "warning"
+	case Error:
+		return "error"
+	}
+	return "none"
+}
+
+// MarshalText makes severities readable in JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Link is one arrow of the chain. LinkNone is for findings about the tool's own connection or a configuration.
+type Link int
+
+// The links, in the order of the data.
+const (
+	LinkReplication Link = 0 // source topic to target topic
+	LinkSyncs       Link = 1 // MirrorSourceConnector to offset-syncs
+	LinkCheckpoints Link = 2 // source group and offset-syncs to checkpoints
+	LinkCommit      Link = 3 // checkpoints to __consumer_offsets on the target
+	LinkAccuracy    Link = 4 // committed offset to the first record read
+	LinkNone        Link = -1
+)
+
+// Subject is what a finding speaks of. Topic is always the source's name. Partition is -1 when it is no single one.
+type Subject struct {
+	Group     string `json:"group,omitempty"`
+	Topic     string `json:"topic,omitempty"`
+	Partition *int32 `json:"partition,omitempty"`
+	Connector string `json:"connector,omitempty"`
+	Cluster   string `json:"cluster,omitempty"`
+	File      string `json:"file,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
+	Key       string `json:"key,omitempty"`
+}
+
+// Observed are the numbers that prove a finding, in the order they are to be read. In JSON an object.
+type Observed []snapshot.Named
+
+// Finding is one proved fault, warning or remark, with its consequences attached.
+type Finding struct {
+	Code         Code      `json:"-"`
+	ID           string    `json:"id"`   // MM2D-nnn, or MM2D-601/KAFKA-n
+	CodeText     string    `json:"code"` // MM2D-nnn
+	Slug         string    `json:"slug"`
+	Severity     Severity  `json:"severity"`
+	Link         Link      `json:"link"`
+	Flow         string    `json:"flow,omitempty"`
+	Subject      Subject   `json:"subject"`
+	Subjects     []Subject `json:"subjects,omitempty"` // the first 100
+	SubjectCount int       `json:"subjectCount"`
+	Observed     Observed  `json:"observed,omitempty"`
+	Because      string    `json:"because"`
+	Consequence  string    `json:"consequence,omitempty"`
+	Explains     []Effect  `json:"explains,omitempty"`
+	Bugs         []string  `json:"bugs,omitempty"`
+	Confirm      []Command `json:"confirm,omitempty"`
+	Fixes        []Fix     `json:"fixes,omitempty"`
+	Docs         string    `json:"docs,omitempty"`
+}
+
+// Effect is a finding that only follows from another one.
+type Effect struct {
+	Code     string    `json:"code"`
+	Slug     string    `json:"slug"`
+	Severity Severity  `json:"severity"`
+	Subjects []Subject `json:"subjects,omitempty"`
+	Count    int       `json:"subjectCount"`
+	Observed Observed  `json:"observed,omitempty"`
+	Because  string    `json:"because,omitempty"`
+}
+
+// Command is one of Kafka's own commands with the real names filled in.
+type Command struct {
+	Cluster string `json:"cluster"`
+	Command string `json:"command"`
+	Shows   string `json:"shows,omitempty"` // what to look for in its output
+}
+
+// Fix is one way to repair, for one way of running MirrorMaker 2.
+type Fix struct {
+	Mode        string `json:"mode"` // dedicated, connect, strimzi, msk-connect, kafka
+	Text        string `json:"text"`
+	Steps       []Step `json:"steps,omitempty"`
+	WaitSeconds int    `json:"waitSeconds"` // how long until it shows
+}
+
+// Step is one action. Stops names what it interrupts; Undo how to take it back.
+type Step struct {
+	Text        string           `json:"text"`
+	Command     string           `json:"command,omitempty"`
+	Properties  []snapshot.Named `json:"properties,omitempty"`
+	File        string           `json:"file,omitempty"` // where the properties go
+	Stops       []string         `json:"stops,omitempty"`
+	Destructive bool             `json:"destructive"`
+	Undo        string           `json:"undo,omitempty"`
+}
+
+// NotChecked is a check that could not be decided, why, and what would decide it.
+type NotChecked struct {
+	Check     string   `json:"check"` // MM2D-nnn
+	Flow      string   `json:"flow,omitempty"`
+	Subject   *Subject `json:"subject,omitempty"`
+	Count     int      `json:"subjectCount,omitempty"`
+	Why       string   `json:"why"`
+	DecidedBy string   `json:"decidedBy,omitempty"`
+}

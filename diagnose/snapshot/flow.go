@@ -1,0 +1,159 @@
+package snapshot
+
+// Flow is everything known of one direction of mirroring, source to target, beyond the clusters themselves.
+type Flow struct {
+	Source string `json:"source"` // alias
+	Target string `json:"target"` // alias
+
+	// Mode tells where the configuration comes from: "dedicated" (mm2.properties), "connect", "discovered" (bare addresses).
+	Mode string `json:"mode"`
+	File string `json:"file,omitempty"`
+
+	// Configured is the configuration in the operator's file, resolved per connector; unknown with bare addresses.
+	Configured Fact[Connectors] `json:"configured,omitzero"`
+	// Running is the configuration that MirrorMaker 2 itself stored (mm2-configs in dedicated mode, REST in Connect mode).
+	Running Fact[Connectors] `json:"running,omitzero"`
+	// Tasks are the states of connectors and tasks from mm2-status (or REST), by connector and task.
+	Tasks Fact[[]TaskStatus] `json:"tasks,omitzero"`
+	// Assigned are the groups that the checkpoint tasks were given, newest list; Time is that record's timestamp.
+	Assigned Fact[Assigned] `json:"assigned,omitzero"`
+
+	// Policy is how names are made. Names are those expected by the configuration; with bare addresses those found.
+	Policy      Policy `json:"policy"`
+	SyncsTopic  string `json:"syncsTopic"` // expected name
+	SyncsOn     string `json:"syncsOn"`    // alias of the cluster where it is expected
+	Checkpoints string `json:"checkpointsTopic"`
+	Heartbeats  string `json:"heartbeatsTopic"`
+
+	// Syncs is the folded offset-syncs topic; absent when there is no such topic on SyncsOn.
+	Syncs Fact[Syncs] `json:"syncs,omitzero"`
+	// SyncsElsewhere is a topic that holds syncs of this flow on the other cluster (location=target against source).
+	SyncsElsewhere Fact[TopicRef] `json:"syncsElsewhere,omitzero"`
+	// Checkpointed is the folded checkpoints topic; absent when there is no such topic on the target.
+	Checkpointed Fact[Checkpoints] `json:"checkpoints,omitzero"`
+	// Heartbeat is the newest heartbeat of this flow, ms.
+	Heartbeat Fact[int64] `json:"heartbeat,omitzero"`
+}
+
+// Name gives "a->b".
+func (f Flow) Name() string { return f.Source + "->" + f.Target }
+
+// TopicRef is a topic on a cluster.
+type TopicRef struct {
+	Cluster string `json:"cluster"`
+	Topic   string `json:"topic"`
+	Records int64  `json:"records,omitempty"`
+}
+
+// Policy is a replication policy. Class is the short class name: DefaultReplicationPolicy, IdentityReplicationPolicy, or
+// the full name of one that the doctor does not know.
+type Policy struct {
+	Class             string `json:"class"`
+	Separator         string `json:"separator"`
+	InternalSeparator string `json:"internalSeparator"`
+}
+
+// Connectors are the settings of the three connectors and of the worker; sorted by key.
+type Connectors struct {
+	Enabled    bool          `json:"enabled"`
+	Source     []ConfigEntry `json:"source,omitempty"`
+	Checkpoint []ConfigEntry `json:"checkpoint,omitempty"`
+	Heartbeat  []ConfigEntry `json:"heartbeat,omitempty"`
+	Worker     []ConfigEntry `json:"worker,omitempty"`
+	Time       int64         `json:"time,omitempty"` // ms, of the newest record, for a running configuration
+}
+
+// TaskStatus is one row of mm2-status. Task is -1 for the connector itself.
+type TaskStatus struct {
+	Connector string `json:"connector"` // short class: MirrorSourceConnector, MirrorCheckpointConnector, MirrorHeartbeatConnector
+	Task      int    `json:"task"`
+	State     string `json:"state"` // RUNNING, PAUSED, FAILED, UNASSIGNED, STOPPED, RESTARTING, DESTROYED
+	Worker    string `json:"worker,omitempty"`
+	Trace     string `json:"trace,omitempty"` // first line
+	Version   string `json:"version,omitempty"`
+	Time      int64  `json:"time"` // ms, of the record
+}
+
+// Assigned is the group list of the checkpoint tasks, as MirrorMaker 2 wrote it down. Tasks is how many task
+// configurations exist; with no group that passes, there are none.
+type Assigned struct {
+	Groups []string `json:"groups"` // sorted
+	Tasks  int      `json:"tasks"`
+	Time   int64    `json:"time"` // ms, when the list last changed
+}
+
+// Syncs is the folded offset-syncs topic. History is "fold": enough for the newest translation of every generation, not
+// for questions about the past.
+type Syncs struct {
+	Cluster    string           `json:"cluster"`
+	Topic      string           `json:"topic"`
+	History    string           `json:"history"`
+	Start      int64            `json:"start"`
+	End        int64            `json:"end"`
+	Records    int64            `json:"records"`
+	First      int64            `json:"first,omitempty"` // ms, oldest record
+	Last       int64            `json:"last,omitempty"`  // ms, newest record
+	Partitions []PartitionSyncs `json:"partitions"`      // by source topic, partition
+	Bad        []BadRecord      `json:"bad,omitempty"`
+	BadCount   int64            `json:"badCount,omitempty"`
+}
+
+// PartitionSyncs is what is left of one source partition's syncs after folding.
+type PartitionSyncs struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Count     int64  `json:"count"`
+	Rewinds   int64  `json:"rewinds,omitempty"` // how often S.up or S.down went back
+	Oldest    Sync   `json:"oldest"`            // first in the topic
+	Newest    Sync   `json:"newest"`
+	// Greedy and TwoPointer are MirrorMaker 2's 64 slots when the whole topic is read with history kept, by the algorithm of
+	// G3 and of G4/G5, as runs of equal syncs, newest first.
+	Greedy     []Run `json:"greedy,omitempty"`
+	TwoPointer []Run `json:"twoPointer,omitempty"`
+}
+
+// Sync is one offset sync: both offsets of the same record. Offset and Time are those of the record in the topic.
+type Sync struct {
+	Up     int64 `json:"up"`
+	Down   int64 `json:"down"`
+	Offset int64 `json:"offset"`
+	Time   int64 `json:"time"`
+}
+
+// Run is a sync that fills the slots from Slot up to the next run's.
+type Run struct {
+	Slot int  `json:"slot"`
+	Sync Sync `json:"sync"`
+}
+
+// Checkpoints is the folded checkpoints topic: the newest record for each group and target-side partition.
+type Checkpoints struct {
+	Topic    string       `json:"topic"`
+	Start    int64        `json:"start"`
+	End      int64        `json:"end"`
+	Records  int64        `json:"records"`
+	First    int64        `json:"first,omitempty"`
+	Last     int64        `json:"last,omitempty"`
+	Newest   []Checkpoint `json:"newest"` // by group, topic, partition
+	Bad      []BadRecord  `json:"bad,omitempty"`
+	BadCount int64        `json:"badCount,omitempty"`
+}
+
+// Checkpoint is C: C.up the committed source position, C.down its translation. Topic is the name on the target.
+type Checkpoint struct {
+	Group     string `json:"group"`
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Up        int64  `json:"up"`
+	Down      int64  `json:"down"`
+	Metadata  string `json:"metadata,omitempty"`
+	Offset    int64  `json:"offset"`
+	Time      int64  `json:"time"`
+}
+
+// BadRecord is a record that is not what its topic should hold; it is reported, never skipped silently.
+type BadRecord struct {
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+	Reason    string `json:"reason"`
+}
