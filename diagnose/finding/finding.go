@@ -3,11 +3,7 @@
 // What may enter: the types that chain checks and lint rules are made of, and the one table of codes. No check itself.
 package finding
 
-import (
-	"fmt"
-
-	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
-)
+import "fmt"
 
 // Code is the number behind MM2D-; the first digit is the place in the chain. A retired code is never used again.
 type Code int
@@ -69,9 +65,6 @@ type Subject struct {
 	Key       string `json:"key,omitempty"`
 }
 
-// Observed are the numbers that prove a finding, in the order they are to be read. In JSON an object.
-type Observed []snapshot.Named
-
 // Finding is one proved fault, warning or remark, with its consequences attached.
 type Finding struct {
 	Code         Code      `json:"-"`
@@ -122,13 +115,13 @@ type Fix struct {
 
 // Step is one action. Stops names what it interrupts; Undo how to take it back.
 type Step struct {
-	Text        string           `json:"text"`
-	Command     string           `json:"command,omitempty"`
-	Properties  []snapshot.Named `json:"properties,omitempty"`
-	File        string           `json:"file,omitempty"` // where the properties go
-	Stops       []string         `json:"stops,omitempty"`
-	Destructive bool             `json:"destructive"`
-	Undo        string           `json:"undo,omitempty"`
+	Text        string   `json:"text"`
+	Command     string   `json:"command,omitempty"`
+	Properties  Observed `json:"properties,omitempty"`
+	File        string   `json:"file,omitempty"` // where the properties go
+	Stops       []string `json:"stops,omitempty"`
+	Destructive bool     `json:"destructive"`
+	Undo        string   `json:"undo,omitempty"`
 }
 
 // NotChecked is a check that could not be decided, why, and what would decide it.

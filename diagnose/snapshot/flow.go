@@ -45,8 +45,7 @@ type TopicRef struct {
 	Records int64  `json:"records,omitempty"`
 }
 
-// Policy is a replication policy. Class is the short class name: DefaultReplicationPolicy, IdentityReplicationPolicy, or
-// the full name of one that the doctor does not know.
+// Policy is a replication policy, as configured or found. Class is the full class name; empty is the default policy.
 type Policy struct {
 	Class             string `json:"class"`
 	Separator         string `json:"separator"`

@@ -54,17 +54,21 @@ type Named struct {
 
 // Cluster is one Kafka cluster.
 type Cluster struct {
-	Alias     string         `json:"alias"`
-	Bootstrap []string       `json:"bootstrap"`
-	ID        Fact[string]   `json:"id,omitzero"`
-	Brokers   Fact[[]Broker] `json:"brokers,omitzero"`
+	Alias         string         `json:"alias"`
+	Bootstrap     []string       `json:"bootstrap"`
+	CommandConfig string         `json:"commandConfig,omitempty"` // the operator's client properties file, for printed commands
+	ID            Fact[string]   `json:"id,omitzero"`
+	Brokers       Fact[[]Broker] `json:"brokers,omitzero"`
 	// Topics are all topics the doctor may see. ACLs hide topics without an error: TopicsComplete is known and true only
-	// where that was excluded.
+	// where every name that a flow needs and that is missing from the list was asked for by name.
 	Topics         Fact[[]Topic] `json:"topics,omitzero"`
 	TopicsComplete Fact[bool]    `json:"topicsComplete,omitzero"`
 	Groups         Fact[[]Group] `json:"groups,omitzero"` // listed ones, and those asked for by name
 	GroupsComplete Fact[bool]    `json:"groupsComplete,omitzero"`
-	Version        Fact[string]  `json:"version,omitzero"` // broker release as far as its API versions tell
+	// First are the groups as read at the beginning, for a cluster that is the target of one flow and the source of another:
+	// there it must be read before the checkpoints, here after them.
+	First   Fact[[]Group] `json:"groupsFirst,omitzero"`
+	Version Fact[string]  `json:"version,omitzero"` // broker release as far as its API versions tell
 	// Contact is how the first contact went wrong: unknown = it went well.
 	Contact *Contact `json:"contact,omitempty"`
 }

@@ -1,0 +1,162 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+)
+
+// Statuses of a row that has no finding.
+const (
+	statusOK      = "ok"
+	statusMoving  = "moving"
+	statusUnknown = "unknown"
+	statusWaiting = "waiting" // something is missing; a finding on the flow, the topic or the group names the cause
+)
+
+// assessment is how far the chain of one row goes, by its facts alone.
+type assessment struct {
+	link        finding.Link // the first link that is not ok
+	status      string
+	disposition Disposition
+	note        string
+	gap         *snapshot.Gap
+	missing     string // the name of the fact that is not known
+}
+
+func unknownAt(l finding.Link, missing string, gap *snapshot.Gap) assessment {
+	return assessment{link: l, status: statusUnknown, disposition: Unsure, missing: missing, gap: gap, note: missing + " not known: " + gap.String()}
+}
+
+func expectedAt(l finding.Link, note string) assessment {
+	return assessment{link: l, status: statusOK, disposition: Expected, note: note}
+}
+
+// assess walks the chain of one row from the source to the target.
+func (gp groupPartition) assess() assessment {
+	f := gp.flow
+	if gp.part < 0 {
+		g := f.src.groups[gp.group]
+		return unknownAt(finding.LinkCheckpoints, "committed.source", g.Offsets.Why())
+	}
+	if g := f.groupFilter(gp.group); g.known && !g.passes {
+		return assessment{status: statusOK, disposition: Intended, note: g.left("group id")}
+	}
+	if t := f.topicFilter(gp.topic); t.known && !t.passes {
+		return assessment{status: statusOK, disposition: Intended, note: t.left("topic name")}
+	}
+	u, ust := gp.sourceOffset().Get()
+	if ust == snapshot.Unknown {
+		return unknownAt(finding.LinkCheckpoints, "committed.source", gp.sourceOffset().Why())
+	}
+	if ust == snapshot.Absent || u < 0 {
+		return expectedAt(finding.LinkCheckpoints, "no position on "+f.Source)
+	}
+	if a, stop := gp.assessReplication(); stop {
+		return a
+	}
+	e := gp.eligible()
+	if e.Unknown() {
+		return unknownAt(finding.LinkCheckpoints, "filters", e.Why())
+	}
+	c, cst := gp.checkpoint().Get()
+	if cst == snapshot.Unknown {
+		return unknownAt(finding.LinkCheckpoints, "checkpoint", gp.checkpoint().Why())
+	}
+	tr, tst, gap := gp.translate(u)
+	if cst == snapshot.Absent {
+		return gp.assessNoCheckpoint(u, tr, tst, gap)
+	}
+	return gp.assessCommit(u, c, tr, tst)
+}
+
+// assessReplication covers links 0 and 1: the copy, and syncs for it.
+func (gp groupPartition) assessReplication() (assessment, bool) {
+	f := gp.flow
+	src, sst := gp.sourcePartition().Get()
+	if sst == snapshot.Absent {
+		return expectedAt(finding.LinkReplication, "the topic or partition is no longer on "+f.Source), true
+	}
+	dst, dk := gp.targetPartition().Get()
+	switch dk {
+	case snapshot.Unknown:
+		return unknownAt(finding.LinkReplication, "targetTopic", gp.targetPartition().Why()), true
+	case snapshot.Absent:
+		return assessment{link: finding.LinkReplication, status: statusWaiting, disposition: Expected, note: "no copy on " + f.Target}, true
+	}
+	s := gp.syncsOf()
+	switch s.State() {
+	case snapshot.Unknown:
+		if gp.checkpoint().Known() {
+			return assessment{}, false // a checkpoint proves that there was a sync
+		}
+		return unknownAt(finding.LinkSyncs, "sync", s.Why()), true
+	case snapshot.Absent:
+		if gp.checkpoint().Known() {
+			return assessment{}, false
+		}
+		if end, st := dst.End.Get(); st == snapshot.Known && end == 0 {
+			note := "nothing mirrored yet"
+			if sst == snapshot.Known && src.End.Or(0) == src.Start.Or(0) {
+				note = "the partition is empty: nothing to translate"
+			}
+			return expectedAt(finding.LinkSyncs, note), true
+		}
+		return assessment{link: finding.LinkSyncs, status: statusWaiting, disposition: Expected, note: "no offset sync"}, true
+	}
+	return assessment{}, false
+}
+
+func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapshot.State, gap *snapshot.Gap) assessment {
+	f := gp.flow
+	if tst == snapshot.Unknown {
+		return unknownAt(finding.LinkSyncs, "sync", gap)
+	}
+	if p, st := gp.sourcePartition().Get(); st == snapshot.Known && u < p.Start.Or(0) && (tst == snapshot.Absent || tr.none || !tr.known) {
+		return expectedAt(finding.LinkCheckpoints, fmt.Sprintf("the position %d lies before the log start %d on %s: nothing to translate", u, p.Start.Or(0), f.Source))
+	}
+	a, ast := gp.isAssigned().Get()
+	switch {
+	case tst == snapshot.Known && tr.known && tr.none:
+		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "before the oldest usable sync"}
+	case ast == snapshot.Known && !a:
+		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "not yet given to a checkpoint task"}
+	case !tr.known:
+		return unknownAt(finding.LinkCheckpoints, "mm2Expected", &snapshot.Gap{Code: "undetermined", Why: "no checkpoint; candidates: the position lies before what the task still knows (206), or the task does not write one (214): " + tr.why})
+	case ast == snapshot.Unknown:
+		return unknownAt(finding.LinkCheckpoints, "checkpoint", &snapshot.Gap{Code: "undetermined", Why: "no checkpoint, and whether the checkpoint tasks know the group is not known (" + gp.isAssigned().Why().String() + "); candidates: not yet discovered (205), no checkpoint although it should have one (214)"})
+	}
+	return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "a first checkpoint is due"}
+}
+
+// assessCommit covers links 3 and 4 of a row that has a checkpoint.
+func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr translation, tst snapshot.State) assessment {
+	f := gp.flow
+	t := gp.targetOffset()
+	tv, ts := t.Get()
+	if ts == snapshot.Unknown {
+		return unknownAt(finding.LinkCommit, "committed.target", t.Why())
+	}
+	g := gp.targetGroup()
+	if g.Unknown() {
+		return unknownAt(finding.LinkCommit, "targetGroup", g.Why())
+	}
+	gv, gst := g.Get()
+	active := gst == snapshot.Known && gv.State.Or("").Active()
+	on, _, ok := f.flag(connCheckpoint, keySyncEnabled)
+	switch {
+	case ok && !on && (ts == snapshot.Absent || tv < c.Down):
+		return assessment{link: finding.LinkCommit, status: statusWaiting, disposition: Expected, note: "group-offset sync is off"}
+	case active:
+		return assessment{link: finding.LinkCommit, status: statusOK, disposition: Expected, note: "active on " + f.Target}
+	case ts == snapshot.Absent, tv < c.Down:
+		if !ok {
+			return unknownAt(finding.LinkCommit, "settings", f.settings.gap)
+		}
+		return assessment{link: finding.LinkCommit, status: statusMoving, disposition: Expected, note: fmt.Sprintf("checkpoint %d waits for the next pass (every %d s)", c.Down, f.seconds(connCheckpoint, keySyncInterval, 60))}
+	case tst == snapshot.Known && tr.known && !tr.none && tr.value > c.Down:
+		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: fmt.Sprintf("translation %d waits for the next checkpoint (every %d s)", tr.value, f.seconds(connCheckpoint, keyEmitInterval, 60))}
+	}
+	return assessment{link: finding.LinkNone, status: statusOK, disposition: Expected}
+}

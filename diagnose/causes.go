@@ -1,0 +1,159 @@
+package diagnose
+
+import (
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+)
+
+// edge says that one finding may be nothing but a consequence of another.
+type edge struct {
+	Cause, Effect finding.Code
+	When          func(cause, effect *raw) bool // nil: always where the cause covers the effect's subject
+}
+
+// edges, causes first. Where several causes fit, the order of the design decides: wrong place, other incarnation, copied,
+// drifted, held back.
+var edges = []edge{
+	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
+	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},
+	{109, 103, nil}, {109, 604, nil}, {109, 214, nil}, {109, 202, nil},
+	{604, 103, nil}, {604, 214, nil},
+	{208, 201, nil}, {208, 202, nil}, {208, 205, nil}, {208, 214, nil}, {208, 304, nil},
+	{201, 214, nil}, {201, 205, nil}, {202, 214, nil}, {202, 304, nil},
+	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
+	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
+	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
+}
+
+func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
+
+// attach hangs every consequence under the cause that covers its subject. A consequence of a consequence ends up under the
+// root.
+func (e *engine) attach() {
+	byCode := map[finding.Code][]*raw{}
+	for _, r := range e.raws {
+		byCode[r.f.Code] = append(byCode[r.f.Code], r)
+	}
+	for _, ed := range edges {
+		for _, effect := range byCode[ed.Effect] {
+			if effect.root != nil {
+				continue
+			}
+			for _, cause := range byCode[ed.Cause] {
+				if cause.f.Severity < finding.Warning && effect.f.Severity > finding.Info {
+					continue // a remark never explains a fault away
+				}
+				if cause.top() != effect && covers(cause, effect) && (ed.When == nil || ed.When(cause, effect)) {
+					effect.root = cause
+					break
+				}
+			}
+		}
+	}
+	for _, r := range e.raws {
+		if r.root != nil {
+			t := r.top()
+			t.effects = append(t.effects, r)
+			t.f.Severity = max(t.f.Severity, r.f.Severity)
+		}
+	}
+}
+
+// covers says that the cause speaks of everything that the effect speaks of.
+func covers(cause, effect *raw) bool {
+	if cause.f.Flow != effect.f.Flow {
+		return false
+	}
+	c, s := cause.f.Subject, effect.f.Subject
+	if c.Group != "" && c.Group != s.Group {
+		return false
+	}
+	if c.Topic != "" && c.Topic != s.Topic {
+		return false
+	}
+	if c.Partition != nil && (s.Partition == nil || *c.Partition != *s.Partition) {
+		return false
+	}
+	return true
+}
+
+// mergeKey says which findings are one: alike in code, rule, severity and, where each group has a story of its own, group.
+type mergeKey struct {
+	code     finding.Code
+	slug     string
+	flow     string
+	severity finding.Severity
+	group    string
+	topic    string
+	because  string
+}
+
+// perGroup are codes that name something that belongs to one group: its members, its offsets.
+var perGroup = []finding.Code{302, 303, 217}
+
+// perTopic are codes whose reason belongs to one topic.
+var perTopic = []finding.Code{109, 604}
+
+func (e *engine) findings() []finding.Finding {
+	var order []mergeKey
+	merged := map[mergeKey][]*raw{}
+	for _, r := range e.raws {
+		if r.root != nil {
+			continue
+		}
+		k := mergeKey{code: r.f.Code, slug: r.f.Slug, flow: r.f.Flow, severity: r.f.Severity}
+		if slices.Contains(perGroup, r.f.Code) {
+			k.group = r.f.Subject.Group
+		}
+		if slices.Contains(perTopic, r.f.Code) {
+			k.topic = r.f.Subject.Topic
+		}
+		if r.grain <= finding.OnFlow {
+			k.because = r.f.Because
+		}
+		if merged[k] == nil {
+			order = append(order, k)
+		}
+		merged[k] = append(merged[k], r)
+	}
+	out := make([]finding.Finding, 0, len(order))
+	for _, k := range order {
+		out = append(out, mergeRaws(merged[k]))
+	}
+	sortFindings(out)
+	return out
+}
+
+// mostSubjects is how many subjects a finding lists; all are counted.
+const mostSubjects = 100
+
+func mergeRaws(rs []*raw) finding.Finding {
+	f := *rs[0].f
+	f.SubjectCount = len(rs)
+	if rs[0].grain > finding.OnFlow {
+		for _, r := range rs[:min(len(rs), mostSubjects)] {
+			f.Subjects = append(f.Subjects, r.f.Subject)
+		}
+	}
+	for _, r := range rs {
+		for _, ef := range r.effects {
+			addEffect(&f, ef.f)
+		}
+	}
+	return f
+}
+
+func addEffect(f *finding.Finding, ef *finding.Finding) {
+	for i := range f.Explains {
+		if x := &f.Explains[i]; x.Code == ef.CodeText && x.Slug == ef.Slug {
+			x.Count++
+			x.Severity = max(x.Severity, ef.Severity)
+			if len(x.Subjects) < mostSubjects {
+				x.Subjects = append(x.Subjects, ef.Subject)
+			}
+			return
+		}
+	}
+	f.Explains = append(f.Explains, finding.Effect{Code: ef.CodeText, Slug: ef.Slug, Severity: ef.Severity, Subjects: []finding.Subject{ef.Subject}, Count: 1, Observed: ef.Observed, Because: ef.Because})
+}

@@ -1,0 +1,440 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
+)
+
+// checkpointChecks are link 2: checkpoints from the checkpoint connector.
+var checkpointChecks = []check{
+	{Code: 208, Grain: finding.OnFlow, Uses: finding.Tasks | finding.Running | finding.Configured | finding.Settings | finding.AssignedTo | finding.CheckpointSet, Run: checkConnector},
+	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks, Applies: hasRows, Run: checkCheckpointsMissing},
+	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
+	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
+	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
+	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
+	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset, Applies: eligibleRow, Run: checkBeforeOldest},
+	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo, Uses: finding.Generation | finding.Tasks | finding.Settings | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
+	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},
+	{Code: 219, Grain: finding.OnFlow, Needs: finding.SourceGroups, Run: checkTypes},
+}
+
+func checkConnector(v *View, s subject) *finding.Finding {
+	f := s.flow
+	v.touch(finding.Running | finding.Configured | finding.AssignedTo | finding.Tasks)
+	mk := func(slug, because string, o finding.Observed, fix finding.Fix) *finding.Finding {
+		return &finding.Finding{Slug: slug, Because: because, Observed: o, Subject: finding.Subject{Connector: connCheckpoint},
+			Consequence: "No checkpoint is written and no group offset is committed on " + f.Target + ", while data goes on being mirrored.",
+			Confirm:     []finding.Command{checkpointsCommand(f), statusCommand(f)}, Fixes: []finding.Fix{fix}}
+	}
+	wait := f.discoveryStart() + f.emitBudget() + f.commitBudget()
+	if on, e, ok := f.flag(connCheckpoint, keyEmitEnabled); ok && !on {
+		fd := mk("checkpoints-disabled", fmt.Sprintf("emit.checkpoints.enabled is false (%s)", where(e)), finding.Observed{{Name: keyEmitEnabled, Value: e.Value}, {Name: "set in", Value: where(e)}},
+			propertyFix(f, "Switch checkpoints on, then restart MirrorMaker 2.", keyEmitEnabled, "true", wait))
+		fd.Subject.File, fd.Subject.Line, fd.Subject.Key = e.File, e.Line, e.Key
+		if sync, se, ok := f.flag(connCheckpoint, keySyncEnabled); ok && !sync && !e.Default && !se.Default {
+			fd.Severity = finding.Info // both switched off by hand: a flow for data alone
+		}
+		return fd
+	}
+	if run, st := f.Running.Get(); st == snapshot.Known && len(run.Checkpoint) == 0 && len(run.Source) > 0 {
+		return mk("checkpoint-connector-missing", fmt.Sprintf("mm2-configs.%s.internal on %s has a source connector and no checkpoint connector", f.Source, f.Target), finding.Observed{{Name: "connectors", Value: connSource}},
+			restartFix(f, "Restart MirrorMaker 2 with a configuration that has checkpoints; its log says why the connector was not created.", wait))
+	}
+	if why := f.connectorDown(connCheckpoint); why != "" {
+		return mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait))
+	}
+	if a, st := f.Assigned.Get(); st == snapshot.Known && a.Tasks == 0 {
+		start, known := f.connectorStart(connCheckpoint)
+		if known && v.now-start > f.discoveryBudget() && f.eligibleGroups() > 0 && v.now-a.Time > f.discoveryBudget() && f.groupsAreOld() {
+			fd := mk("no-checkpoint-tasks", fmt.Sprintf("the connector is RUNNING since %s and has no task, although %s pass its filters", age(v.now-start), count(f.eligibleGroups(), "group")), f.taskFacts(connCheckpoint),
+				restartFix(f, "Restart MirrorMaker 2: up to 3.8 a first load of the groups that timed out is never repeated (KAFKA-17232).", wait))
+			fd.Bugs = []string{"KAFKA-17232"}
+			return fd
+		}
+	}
+	return nil
+}
+
+// groupsAreOld says that an earlier look, at least a discovery budget ago, saw an eligible group already.
+func (f *flowView) groupsAreOld() bool {
+	f.v.touch(finding.EarlierLook)
+	return f.earlier != nil && f.v.now-f.earlier.v.now > f.discoveryBudget()
+}
+
+func (f *flowView) eligibleGroups() int {
+	seen := map[string]bool{}
+	for _, gp := range f.rows {
+		if e, st := gp.eligible().Get(); st == snapshot.Known && e && gp.part >= 0 {
+			seen[gp.group] = true
+		}
+	}
+	return len(seen)
+}
+
+func checkCheckpointsMissing(_ *View, s subject) *finding.Finding {
+	f := s.flow
+	if !f.Checkpointed.Absent() || f.eligibleGroups() == 0 {
+		return nil
+	}
+	return &finding.Finding{
+		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints}, {Name: "on", Value: f.Target}},
+		Because:     fmt.Sprintf("%s does not exist on %s: the checkpoint connector creates it when it starts", f.Checkpoints, f.Target),
+		Consequence: "No group has a translated position.",
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "whether " + f.Checkpoints + " is there"}},
+		Fixes:       []finding.Fix{restartFix(f, "See that the checkpoint connector runs and writes to "+f.Target+" (in Connect mode the worker must be attached to the target), then restart MirrorMaker 2.", f.emitBudget()+f.commitBudget())},
+	}
+}
+
+// checkCheckpointsEmpty needs a row that must have one: eligible, translatable, given to a task long enough ago.
+func checkCheckpointsEmpty(v *View, s subject) *finding.Finding {
+	f := s.flow
+	c, st := f.Checkpointed.Get()
+	if st != snapshot.Known || len(c.Newest) > 0 {
+		return nil
+	}
+	for _, gp := range f.rows {
+		if gp.part < 0 || !gp.overdue(false) {
+			continue
+		}
+		return &finding.Finding{
+			Observed:    finding.Observed{{Name: "records in " + f.Checkpoints, Value: c.Records}, {Name: "group given to a task", Value: age(v.now-f.Assigned.Or(snapshot.Assigned{}).Time) + " ago"}},
+			Because:     fmt.Sprintf("%s is empty, although group %s was given to a checkpoint task and its position is translatable", f.Checkpoints, gp.group),
+			Consequence: "No group has a translated position.",
+			Confirm:     []finding.Command{checkpointsCommand(f), statusCommand(f)},
+			Fixes:       []finding.Fix{restartFix(f, "The checkpoint task says RUNNING and does not work: look for `caught exception in scheduled task` in its log, then restart MirrorMaker 2.", f.emitBudget()+f.commitBudget())},
+		}
+	}
+	return nil
+}
+
+// overdue says that the row must have a checkpoint by now: its group was given to a running task and its sync was written
+// longer ago than the task needs, and every rule that may be at work translates the position. A group in the list of a task
+// had a position when the list was written (3.4.1+), so with no checkpoint for anyone one look is enough; for a single row,
+// whose first commit may be a moment old, twice asks for the same position in an earlier look.
+func (gp groupPartition) overdue(twice bool) bool {
+	f := gp.flow
+	if e, st := gp.eligible().Get(); st != snapshot.Known || !e {
+		return false
+	}
+	if a, st := gp.isAssigned().Get(); st != snapshot.Known || !a {
+		return false
+	}
+	u, st := gp.sourceOffset().Get()
+	if st != snapshot.Known || u < 0 {
+		return false
+	}
+	t, tst, _ := gp.translate(u)
+	if tst != snapshot.Known || !t.known || t.none || t.value < 0 {
+		return false
+	}
+	if start, ok := f.checkpointTaskStart(); ok && f.v.now-start < f.emitBudget() {
+		return false
+	}
+	a, old := f.Assigned.Or(snapshot.Assigned{}), f.v.now-f.emitBudget()
+	if a.Time >= old || t.sync.Time >= old {
+		return false
+	}
+	if !twice {
+		return true
+	}
+	e, ok := gp.earlier()
+	if !ok || f.v.now-e.flow.v.now < f.emitBudget() {
+		return false
+	}
+	before, st := e.sourceOffset().Get()
+	return st == snapshot.Known && before == u
+}
+
+func checkGroupFilter(v *View, s subject) *finding.Finding {
+	f := s.flow
+	v.touch(finding.Settings)
+	if f.named.groups {
+		return f.namedGroupFiltered()
+	}
+	gs, _ := f.src.listed.Get()
+	var byDefault, odd []string
+	var why string
+	for i := range gs {
+		g := &gs[i]
+		if g.State.Absent() || g.ProtocolType != "" && g.ProtocolType != "consumer" || !f.commitsOnMirrored(g) {
+			continue
+		}
+		d := f.groupFilter(g.ID)
+		if !d.known || d.passes {
+			continue
+		}
+		switch {
+		case d.excluded && d.entry.Default:
+			byDefault = append(byDefault, g.ID)
+		case !d.excluded && nearMiss(d.entry.Value, g.ID):
+			odd = append(odd, g.ID)
+			why = d.left("group id")
+		}
+	}
+	slices.Sort(byDefault)
+	slices.Sort(odd)
+	switch {
+	case len(odd) > 0:
+		e, _ := f.setting(connCheckpoint, keyGroups).Get()
+		return &finding.Finding{Severity: finding.Warning, Subject: finding.Subject{Group: odd[0], File: e.File, Line: e.Line, Key: keyGroups},
+			Observed: finding.Observed{{Name: "left out", Value: list(odd, 5)}, {Name: keyGroups, Value: e.Value}},
+			Because:  why + "; MirrorMaker 2 matches whole names, case counts",
+			Fixes:    []finding.Fix{propertyFix(f, "If these groups are meant, write the pattern so that it matches the whole name.", keyGroups, e.Value+".*", f.discoveryBudget())}}
+	case len(byDefault) > 0:
+		e, _ := f.setting(connCheckpoint, keyGroupsExclude).Get()
+		return &finding.Finding{Severity: finding.Info, Subject: finding.Subject{Group: byDefault[0]},
+			Observed: finding.Observed{{Name: "left out", Value: list(byDefault, 5)}, {Name: keyGroupsExclude, Value: e.Value + " (" + where(e) + ")"}},
+			Because:  fmt.Sprintf("the default of groups.exclude leaves out %s: %s", count(len(byDefault), "group"), list(byDefault, 5)),
+			Fixes:    []finding.Fix{propertyFix(f, "If one of them must fail over, set groups.exclude to what shall really stay out; the value replaces the default.", keyGroupsExclude, "console-consumer-.*, __.*", f.discoveryBudget())}}
+	}
+	return nil
+}
+
+// namedGroupFiltered: a group that was asked for is left out, so the operator expects otherwise.
+func (f *flowView) namedGroupFiltered() *finding.Finding {
+	seen := map[string]bool{}
+	for _, gp := range f.rows {
+		if seen[gp.group] {
+			continue
+		}
+		seen[gp.group] = true
+		d := f.groupFilter(gp.group)
+		if !d.known || d.passes {
+			continue
+		}
+		key, val := keyGroups, "add "+gp.group
+		if d.excluded {
+			key = keyGroupsExclude
+			val = without(d.entry.Value, d.pattern)
+		} else {
+			val = d.entry.Value + ", " + regexQuote(gp.group)
+		}
+		return &finding.Finding{Severity: finding.Error, Subject: finding.Subject{Group: gp.group, File: d.entry.File, Line: d.entry.Line, Key: key},
+			Observed:    finding.Observed{{Name: key, Value: d.entry.Value}, {Name: "set in", Value: where(d.entry)}},
+			Because:     d.left("group id"),
+			Consequence: "MirrorMaker 2 never looks at the group: no checkpoint, no offset on " + f.Target + ".",
+			Confirm:     []finding.Command{checkpointsCommand(f)},
+			Fixes:       []finding.Fix{propertyFix(f, "Let the group through, then restart MirrorMaker 2.", key, val, f.discoveryStart()+f.emitBudget()+f.commitBudget())}}
+	}
+	return nil
+}
+
+// without takes one pattern out of a list.
+func without(listed, pattern string) string {
+	var keep []string
+	for p := range strings.SplitSeq(listed, ",") {
+		if p = strings.TrimSpace(p); p != pattern && p != "" {
+			keep = append(keep, p)
+		}
+	}
+	return strings.Join(keep, ", ")
+}
+
+// regexQuote makes a name a pattern that matches it alone.
+func regexQuote(name string) string {
+	var b strings.Builder
+	for _, r := range name {
+		if strings.ContainsRune(`\.[]{}()*+?^$|`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// commitsOnMirrored says that the group has a position on some topic that this flow mirrors.
+func (f *flowView) commitsOnMirrored(g *snapshot.Group) bool {
+	os, st := g.Offsets.Get()
+	if st != snapshot.Known {
+		return false
+	}
+	return slices.ContainsFunc(os, func(o snapshot.Committed) bool {
+		d := f.topicFilter(o.Topic)
+		return d.known && d.passes && !f.isMM2Topic(o.Topic) && !f.comesFromTarget(o.Topic)
+	})
+}
+
+// checkTopicFilter: a group passes, and none of its topics does, or one that was asked for does not.
+func checkTopicFilter(v *View, s subject) *finding.Finding {
+	f := s.flow
+	if d := f.groupFilter(s.group); !d.known || !d.passes {
+		return nil
+	}
+	var out, in []string
+	var first decision
+	for _, gp := range f.rows {
+		if gp.group != s.group || gp.part < 0 {
+			continue
+		}
+		d := f.topicFilter(gp.topic)
+		if d.known && !d.passes {
+			if len(out) == 0 {
+				first = d
+			}
+			out = append(out, gp.topic)
+		} else {
+			in = append(in, gp.topic)
+		}
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if len(out) == 0 || len(in) > 0 && !f.named.topics {
+		return nil // some topics are mirrored: the others are left out on purpose, row by row
+	}
+	fd := &finding.Finding{Severity: finding.Info, Subject: finding.Subject{Group: s.group, Topic: out[0], File: first.entry.File, Line: first.entry.Line, Key: first.entry.Key},
+		Observed:    finding.Observed{{Name: "topics left out", Value: list(out, 5)}, {Name: first.entry.Key, Value: first.entry.Value}},
+		Because:     first.left("topic name"),
+		Consequence: "The group's positions on " + list(out, 5) + " are not translated in " + f.Name() + "."}
+	switch {
+	case f.named.topics || f.named.groups:
+		fd.Severity = finding.Error
+	case nearMiss(first.entry.Value, out[0]):
+		fd.Severity = finding.Warning
+	}
+	val := first.entry.Value + ", " + regexQuote(out[0])
+	if first.excluded {
+		val = without(first.entry.Value, first.pattern)
+	}
+	fd.Fixes = []finding.Fix{propertyFix(f, "If this topic is meant to be mirrored, let it through, then restart MirrorMaker 2.", first.entry.Key, val, f.topicBudget()+f.emitBudget()+f.commitBudget())}
+	return fd
+}
+
+func anyEligible(_ *View, s subject) bool {
+	for _, gp := range s.flow.rows {
+		if gp.group == s.group && gp.part >= 0 {
+			if e, st := gp.eligible().Get(); st == snapshot.Known && e {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkNotDiscovered: the group passes the filters and is not in the list that the tasks were given.
+func checkNotDiscovered(v *View, s subject) *finding.Finding {
+	f := s.flow
+	v.touch(finding.AssignedTo)
+	if f.assigned[s.group] || f.connectorDown(connCheckpoint) != "" {
+		return nil
+	}
+	if g := f.src.groups[s.group]; g == nil || g.State.Absent() {
+		return nil
+	}
+	interval := f.seconds(connCheckpoint, keyRefreshGroups, 600)
+	a := f.Assigned.Or(snapshot.Assigned{})
+	fd := &finding.Finding{
+		Observed:    finding.Observed{{Name: keyRefreshGroups, Value: interval}, {Name: "groups given to tasks", Value: len(a.Groups)}, {Name: "list written", Value: age(v.now-a.Time) + " ago"}},
+		Because:     fmt.Sprintf("the group passes the filters and is not among the %d that the checkpoint tasks were given; MirrorMaker 2 looks for new groups every %d s", len(a.Groups), interval),
+		Consequence: fmt.Sprintf("It is found at the next look, at the latest %s from now, and has an offset on %s about %s later.", age(interval*1000), f.Target, age(f.emitBudget()+f.commitBudget())),
+		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Wait one refresh (%d s). If the group is older than that, restart MirrorMaker 2: it looks when it starts.", interval), WaitSeconds: int((f.discoveryBudget() + f.commitBudget()) / 1000)}},
+		Confirm:     []finding.Command{assignedCommand(f)},
+	}
+	return fd
+}
+
+// checkBeforeOldest: the position lies before everything that the store can hold.
+func checkBeforeOldest(v *View, s subject) *finding.Finding {
+	gp, f := s.gp, s.flow
+	u, _ := gp.sourceOffset().Get()
+	ps, st := gp.syncsOf().Get()
+	if st != snapshot.Known || u < 0 {
+		return nil
+	}
+	t, _, _ := gp.translate(u)
+	if !t.known || !t.none {
+		return nil
+	}
+	if p, st := gp.sourcePartition().Get(); st == snapshot.Known && u < p.Start.Or(0) {
+		return nil // the position is gone on the source as well: expected, not MirrorMaker 2's doing
+	}
+	if c, st := gp.checkpoint().Get(); st == snapshot.Known && c.Up <= u {
+		if _, tst := gp.targetOffset().Get(); tst == snapshot.Known {
+			return nil // an older checkpoint still serves it
+		}
+	}
+	fd := &finding.Finding{
+		Observed:    finding.Observed{{Name: "U", Value: u}, {Name: "oldest usable sync", Value: fmt.Sprintf("%d -> %d (offset %d)", t.oldest.Up, t.oldest.Down, t.oldest.Offset)}, {Name: "newest sync", Value: fmt.Sprintf("%d -> %d (offset %d)", ps.Newest.Up, ps.Newest.Down, ps.Newest.Offset)}, {Name: "records until translatable", Value: t.oldest.Up - u}},
+		Because:     fmt.Sprintf("the position %d lies before the oldest usable offset sync (%d -> %d)", u, t.oldest.Up, t.oldest.Down),
+		Consequence: fmt.Sprintf("MirrorMaker 2 writes no checkpoint until the group has passed %d: %d records to go.", t.oldest.Up, t.oldest.Up-u),
+		Confirm:     []finding.Command{syncsCommand(f), groupCommand(f.src, gp.group)},
+		Fixes: []finding.Fix{{Mode: "kafka", Text: fmt.Sprintf("Let the group consume past %d on %s, or set its position on %s by hand while it is idle there. Nothing in MirrorMaker 2 brings the lost syncs back; from 3.7.1 on a restart no longer loses them (KAFKA-15905).", t.oldest.Up, f.Source, f.Target),
+			Steps: []finding.Step{
+				{Text: "set the position on the target to the start of the copy: re-reads, skips nothing", Command: fmt.Sprintf("kafka-consumer-groups.sh --bootstrap-server %s --group %s --topic %s --reset-offsets --to-earliest --execute", bootstrapOf(f.dst), quote(gp.group), quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))), Undo: "delete the offsets again: kafka-consumer-groups.sh --delete-offsets"}},
+			WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}},
+	}
+	if f.gens.set.All()[0] >= 3 && !f.gens.set.Has(5) {
+		fd.Bugs = []string{"KAFKA-15905"}
+	}
+	return fd
+}
+
+// withoutCheckpoint narrows to eligible rows that have no checkpoint though the topic has some.
+func withoutCheckpoint(v *View, s subject) bool {
+	return eligibleRow(v, s) && s.gp.checkpoint().Absent() && s.flow.Checkpointed.Known() && !s.gp.syncsOf().Absent()
+}
+
+func checkWithoutCheckpoint(v *View, s subject) *finding.Finding {
+	gp, f := s.gp, s.flow
+	if !gp.overdue(true) {
+		return nil
+	}
+	u, _ := gp.sourceOffset().Get()
+	t, _, _ := gp.translate(u)
+	return &finding.Finding{
+		Observed:    finding.Observed{{Name: "U", Value: u}, {Name: "translates to", Value: t.value}, {Name: "sync", Value: fmt.Sprintf("%d -> %d (offset %d)", t.sync.Up, t.sync.Down, t.sync.Offset)}},
+		Because:     fmt.Sprintf("the group was given to a checkpoint task, its position %d translates to %d, and the task wrote no checkpoint for longer than it needs", u, t.value),
+		Consequence: "The group has no position for this partition on " + f.Target + ".",
+		Confirm:     []finding.Command{checkpointsCommand(f), groupCommand(f.src, gp.group)},
+		Fixes:       []finding.Fix{restartFix(f, "Look for `Error querying offsets for consumer group` in MirrorMaker 2's log (a missing Describe right on the group is the most frequent), then restart it.", f.emitBudget()+f.commitBudget())},
+	}
+}
+
+func checkNeverCommitted(v *View, s subject) *finding.Finding {
+	f := s.flow
+	gs, _ := f.src.listed.Get()
+	var ids []string
+	for i := range gs {
+		g := &gs[i]
+		if g.State.Absent() || g.State.Or("") == kafka.StateDead || g.ProtocolType != "" && g.ProtocolType != "consumer" || !f.inScope(g.ID) {
+			continue
+		}
+		if t := g.Type.Or(""); t == kafka.TypeShare || t == kafka.TypeStreams {
+			continue
+		}
+		if os, st := g.Offsets.Get(); st == snapshot.Known && len(os) == 0 {
+			ids = append(ids, g.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	return &finding.Finding{Subject: finding.Subject{Group: ids[0]}, Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
+		Because:     fmt.Sprintf("%s on %s without a single committed offset: %s", count(len(ids), "group"), f.Source, list(ids, 5)),
+		Consequence: "There is nothing to translate; on " + f.Target + " they start by auto.offset.reset."}
+}
+
+func checkTypes(v *View, s subject) *finding.Finding {
+	f := s.flow
+	gs, _ := f.src.listed.Get()
+	var ids []string
+	for i := range gs {
+		if t := gs[i].Type.Or(""); (t == kafka.TypeShare || t == kafka.TypeStreams) && f.inScope(gs[i].ID) {
+			ids = append(ids, gs[i].ID+" ("+string(t)+")")
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	id, _, _ := strings.Cut(ids[0], " ")
+	return &finding.Finding{Subject: finding.Subject{Group: id}, Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
+		Because:     "MirrorMaker 2 asks for consumer groups only and does not see share and streams groups: " + list(ids, 5),
+		Consequence: "Their positions are not translated by any version."}
+}

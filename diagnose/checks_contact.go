@@ -1,0 +1,247 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+)
+
+// contactChecks are about reaching the clusters and finding what was asked for.
+var contactChecks = []check{
+	{Code: 1, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: contactCheck(1)},
+	{Code: 2, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: contactCheck(2)},
+	{Code: 3, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: checkDenied},
+	{Code: 5, Grain: finding.OnSnapshot, Run: checkUnresolved},
+}
+
+// contactCheck turns a failed first contact into the finding that it is.
+func contactCheck(code int) func(*View, subject) *finding.Finding {
+	return func(v *View, s subject) *finding.Finding {
+		v.touch(finding.FirstContact)
+		c := s.cluster.Contact
+		if c == nil || c.Code != code {
+			return nil
+		}
+		o := finding.Observed{{Name: "bootstrap", Value: strings.Join(s.cluster.Bootstrap, ",")}}
+		if c.Listener != "" {
+			o = append(o, snapshot.Named{Name: "listener", Value: c.Listener})
+		}
+		return &finding.Finding{Observed: o, Because: c.What + ": " + c.Why,
+			Consequence: "Nothing on " + s.cluster.Alias + " could be read; whatever needs it is not checked.",
+			Fixes:       []finding.Fix{{Mode: "kafka", Text: c.Next}}}
+	}
+}
+
+// checkDenied collects every read that an ACL refused on one cluster.
+func checkDenied(v *View, s subject) *finding.Finding {
+	v.touch(finding.FirstContact)
+	if c := s.cluster.Contact; c != nil && c.Code == 3 {
+		return contactCheck(3)(v, s)
+	}
+	var whys []string
+	var acls []finding.Step
+	for _, g := range v.deniedOn(s.cluster) {
+		whys = append(whys, g.API+": "+g.Why)
+		acls = append(acls, finding.Step{Text: "allow the read", Command: aclFor(s.cluster, g)})
+	}
+	if len(whys) == 0 {
+		return nil
+	}
+	slices.Sort(whys)
+	whys = slices.Compact(whys)
+	return &finding.Finding{
+		Observed:    finding.Observed{{Name: "refused", Value: len(whys)}, {Name: "first", Value: whys[0]}},
+		Because:     fmt.Sprintf("%s refuses %d of the doctor's reads: %s", s.cluster.Alias, len(whys), strings.Join(whys[:min(3, len(whys))], "; ")),
+		Consequence: "Links that need these facts are not checked.",
+		Fixes:       []finding.Fix{{Mode: "kafka", Text: "Give the doctor's principal the right to read, or run it as a principal that has it.", Steps: compactSteps(acls)}},
+	}
+}
+
+func compactSteps(in []finding.Step) []finding.Step {
+	var out []finding.Step
+	for _, s := range in {
+		if s.Command != "" && !slices.ContainsFunc(out, func(o finding.Step) bool { return o.Command == s.Command }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// deniedOn lists the gaps of a cluster that an ACL made.
+func (v *View) deniedOn(c *clusterView) []*snapshot.Gap {
+	var out []*snapshot.Gap
+	add := func(g *snapshot.Gap) {
+		if g != nil && g.Code == "denied" && g.Cluster == c.Alias && !slices.ContainsFunc(out, func(o *snapshot.Gap) bool { return *o == *g }) {
+			out = append(out, g)
+		}
+	}
+	for i := range v.snap.Gaps {
+		add(&v.snap.Gaps[i])
+	}
+	add(c.Topics.Why())
+	add(c.listed.Why())
+	for _, g := range c.groups {
+		add(g.State.Why())
+		add(g.Offsets.Why())
+	}
+	for _, t := range c.topics {
+		add(t.Gap)
+		for _, p := range t.Partitions {
+			add(p.End.Why())
+		}
+	}
+	for _, f := range v.flows {
+		add(f.Syncs.Why())
+		add(f.Checkpointed.Why())
+	}
+	slices.SortFunc(out, func(a, b *snapshot.Gap) int { return strings.Compare(a.API+a.Why, b.API+b.Why) })
+	return out
+}
+
+// aclFor names the missing ACL where the gap says which resource it is about.
+func aclFor(c *clusterView, g *snapshot.Gap) string {
+	kind, name, ok := strings.Cut(g.API, " ")
+	if !ok {
+		return ""
+	}
+	base := "kafka-acls.sh --bootstrap-server " + bootstrapOf(c) + " --add --allow-principal User:mm2doctor "
+	switch kind {
+	case "DescribeGroups", "OffsetFetch", "FindCoordinator", "ConsumerGroupDescribe":
+		return base + "--operation Describe --group " + quote(name)
+	case "Fetch", "ListOffsets", "Metadata":
+		return base + "--operation Read --operation Describe --topic " + quote(name)
+	case "ListGroups", "DescribeCluster":
+		return base + "--operation Describe --cluster"
+	}
+	return ""
+}
+
+// checkUnresolved says what was asked for and is no flow.
+func checkUnresolved(v *View, _ subject) *finding.Finding {
+	if len(v.snap.Unresolved) == 0 {
+		return nil
+	}
+	p := v.snap.Unresolved[0]
+	f := &finding.Finding{Slug: p.Slug, Flow: p.Flow, Because: p.Because, Observed: finding.Observed(p.Observed),
+		Consequence: "Nothing was diagnosed for it."}
+	if p.Fix != "" {
+		f.Fixes = []finding.Fix{{Mode: "dedicated", Text: p.Fix}}
+	}
+	return f
+}
+
+// namedChecks are about --group and --topic values; they run once per flow and value.
+func (e *engine) named(groups, topics []matcher) {
+	for _, f := range e.v.flows {
+		for _, m := range groups {
+			e.namedGroup(f, m)
+		}
+		for _, m := range topics {
+			e.namedTopic(f, m)
+		}
+	}
+}
+
+func (e *engine) namedGroup(f *flowView, m matcher) {
+	gs, st := f.src.listed.Get()
+	if st != snapshot.Known {
+		e.skip(&check{Code: 217}, subject{flow: f}, f.src.listed.Why())
+		return
+	}
+	var ids []string
+	for i := range gs {
+		if gs[i].State.Absent() || gs[i].State.Or("") == "Dead" {
+			continue
+		}
+		if m.fits(gs[i].ID) {
+			return
+		}
+		ids = append(ids, gs[i].ID)
+	}
+	complete, known := f.src.GroupsComplete.Get()
+	fd := &finding.Finding{Subject: finding.Subject{Group: m.text}, Because: fmt.Sprintf("no group on %s matches `%s`", f.Source, m.text),
+		Consequence: "Without a group on the source there is nothing to translate; on " + f.Target + " consumers of this group start by auto.offset.reset.",
+		Confirm:     []finding.Command{{Cluster: f.Source, Command: groupsCommand(f.src, "--list"), Shows: "the groups that exist"}}}
+	near := nearest(ids, m.text)
+	fd.Observed = finding.Observed{{Name: "groups on " + f.Source, Value: len(ids)}}
+	if len(near) > 0 {
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: "nearest", Value: strings.Join(near, ", ")})
+		fd.Because += "; nearest: " + strings.Join(near, ", ")
+	}
+	for id, g := range f.dst.groups {
+		if m.fits(id) && !g.State.Absent() && g.State.Or("Dead") != "Dead" {
+			fd.Because += "; on " + f.Target + " there is one of that name"
+			fd.Observed = append(fd.Observed, snapshot.Named{Name: "on " + f.Target, Value: string(g.State.Or(""))})
+			break
+		}
+	}
+	if known != snapshot.Known || !complete {
+		fd.Because += "; the listing may be incomplete: " + f.src.GroupsComplete.Why().String()
+	}
+	s := subject{flow: f, group: m.text}
+	completeFinding(e, fd, 217, s, finding.OnGroup)
+}
+
+func (e *engine) namedTopic(f *flowView, m matcher) {
+	ts, st := f.src.Topics.Get()
+	if st != snapshot.Known {
+		e.skip(&check{Code: 217}, subject{flow: f}, f.src.Topics.Why())
+		return
+	}
+	var names []string
+	for i := range ts {
+		if m.fits(ts[i].Name) {
+			return
+		}
+		names = append(names, ts[i].Name)
+	}
+	fd := &finding.Finding{Slug: "topic-not-on-source", Subject: finding.Subject{Topic: m.text}, Because: fmt.Sprintf("no topic on %s matches `%s`", f.Source, m.text),
+		Observed: finding.Observed{{Name: "topics on " + f.Source, Value: len(names)}},
+		Confirm:  []finding.Command{{Cluster: f.Source, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list", Shows: "the topics that exist (source names, without the alias)"}}}
+	if up, ok := f.upstream(m.text); ok && slices.Contains(names, up) {
+		fd.Because += "; that is the name of the copy, name the source's: " + up
+	} else if near := nearest(names, m.text); len(near) > 0 {
+		fd.Because += "; nearest: " + strings.Join(near, ", ")
+	}
+	completeFinding(e, fd, 217, subject{flow: f, topic: m.text}, finding.OnTopic)
+}
+
+func completeFinding(e *engine, fd *finding.Finding, code finding.Code, s subject, g finding.Grain) {
+	complete(fd, code, s, g)
+	e.raws = append(e.raws, &raw{f: fd, s: s, grain: g})
+}
+
+// nearest gives up to three names that look like the one that was typed.
+func nearest(names []string, typed string) []string {
+	type cand struct {
+		name string
+		d    int
+	}
+	var cs []cand
+	low := strings.ToLower(typed)
+	for _, n := range names {
+		d := levenshtein.ComputeDistance(strings.ToLower(n), low)
+		if strings.Contains(strings.ToLower(n), low) {
+			d = min(d, 1)
+		}
+		if d <= max(2, len(typed)/3) {
+			cs = append(cs, cand{n, d})
+		}
+	}
+	slices.SortFunc(cs, func(a, b cand) int {
+		if a.d != b.d {
+			return a.d - b.d
+		}
+		return strings.Compare(a.name, b.name)
+	})
+	var out []string
+	for _, c := range cs[:min(3, len(cs))] {
+		out = append(out, c.name)
+	}
+	return out
+}

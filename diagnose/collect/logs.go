@@ -1,0 +1,114 @@
+package collect
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/wire"
+)
+
+// logs brings the topic lists up to date and takes start and end of every partition that a group's position lies in: the
+// targets' first, the sources' last, so that no end is older than an offset it is compared with.
+func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
+	for i := range flows {
+		f := &flows[i]
+		src, dst := c.by[f.Source], c.by[f.Target]
+		p := PolicyOf(*f)
+		for _, t := range committedTopics(src.out.Groups) {
+			src.needed[t] = true
+			if name, known := p.FormatRemoteTopic(f.Source, t); known {
+				dst.needed[name] = true
+				if dst.topics[name] == nil {
+					src.aged[t] = true
+				} else if s := src.topics[t]; s != nil && len(s.Partitions) > len(dst.topics[name].Partitions) {
+					src.aged[t] = true
+				}
+			}
+		}
+	}
+	for _, first := range []bool{true, false} {
+		c.each(func(cl *cluster) {
+			if cl.contactFailed || first != cl.dest {
+				return
+			}
+			c.progress("ends of " + cl.Alias)
+			cl.readMetadata(ctx, c)
+			names := slices.Sorted(maps.Keys(cl.needed))
+			cl.lookUp(ctx, names)
+			cl.ends(ctx, names)
+		})
+	}
+	// A cluster that is both is read again as a source: its ends must not be older than the offsets of the other flow.
+	for _, cl := range c.order {
+		if !cl.contactFailed && cl.dest && cl.source {
+			cl.ends(ctx, slices.Sorted(maps.Keys(cl.needed)))
+		}
+	}
+}
+
+// PolicyOf rebuilds the naming rules of a flow.
+func PolicyOf(f snapshot.Flow) mm2.Policy {
+	return mm2.NewPolicy(mm2.PolicyConfig{Class: f.Policy.Class, Separator: f.Policy.Separator, SeparatorSet: f.Policy.Separator != "" && f.Policy.Separator != mm2.DefaultSeparator, SourceAlias: f.Source}, mm2.Version{})
+}
+
+func committedTopics(gs snapshot.Fact[[]snapshot.Group]) []string {
+	seen := map[string]bool{}
+	list, _ := gs.Get()
+	for i := range list {
+		os, _ := list[i].Offsets.Get()
+		for _, o := range os {
+			if !strings.HasPrefix(o.Topic, "__") {
+				seen[o.Topic] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+func (cl *cluster) ends(ctx context.Context, names []string) {
+	var qs []wire.OffsetQuery
+	var ps []*snapshot.Partition
+	var kinds []int
+	for _, n := range names {
+		t := cl.topics[n]
+		if t == nil || t.Gap != nil {
+			continue
+		}
+		for i := range t.Partitions {
+			p := &t.Partitions[i]
+			add := func(kind int, ts int64, committed bool) {
+				qs = append(qs, wire.OffsetQuery{Topic: n, Partition: p.ID, Timestamp: ts, Committed: committed})
+				ps, kinds = append(ps, p), append(kinds, kind)
+			}
+			add(0, wire.AtStart, false)
+			add(1, wire.AtEnd, false)
+			if cl.aged[n] {
+				add(2, 0, false)
+			}
+		}
+	}
+	for i, a := range cl.Client.ListOffsets(ctx, qs) {
+		v := snapshot.Is(a.Offset)
+		if kinds[i] == 2 {
+			v = snapshot.Is(a.Timestamp)
+			if a.Timestamp < 0 {
+				v = snapshot.None[int64]()
+			}
+		}
+		if a.Err != nil {
+			v = snapshot.NotKnown[int64](gapOf(cl.Alias, "ListOffsets", qs[i].Topic, a.Err))
+		}
+		switch kinds[i] {
+		case 0:
+			ps[i].Start = v
+		case 1:
+			ps[i].End = v
+		default:
+			ps[i].First = v
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// worker reads what MirrorMaker 2 in dedicated mode stores on the target: the configuration in force and the groups of the
+// checkpoint tasks (mm2-configs), and the states of connectors and tasks (mm2-status).
+func (c *collector) worker(ctx context.Context, f *snapshot.Flow) {
+	if f.Mode == "connect" {
+		g := &snapshot.Gap{Code: "not-asked", Why: "in Connect mode the worker's own topics and its REST interface hold it"}
+		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
+		return
+	}
+	c.readConfigs(ctx, f)
+	c.readStatus(ctx, f)
+}
+
+// workerTopic is the name of a worker topic: the worker's own setting, else the driver's default.
+func workerTopic(f *snapshot.Flow, key, kind string) string {
+	if cs, st := f.Configured.Get(); st == snapshot.Known {
+		for _, e := range cs.Worker {
+			if e.Key == key && e.Value != "" {
+				return e.Value
+			}
+		}
+	}
+	return "mm2-" + kind + "." + f.Source + ".internal"
+}
+
+// storedConfig is one record of mm2-configs.
+type storedConfig struct {
+	Properties map[string]string `json:"properties"`
+	Tasks      int               `json:"tasks"`
+	State      string            `json:"state"`
+}
+
+type configRecord struct {
+	value *storedConfig // nil: deleted
+	time  int64
+}
+
+func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
+	cl := c.by[f.Target]
+	topic := workerTopic(f, "config.storage.topic", "configs")
+	recs := map[string]configRecord{}
+	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
+		rec := configRecord{time: r.Timestamp}
+		if r.Value != nil {
+			rec.value = &storedConfig{}
+			if err := json.Unmarshal(r.Value, rec.value); err != nil {
+				return err
+			}
+		}
+		recs[string(r.Key)] = rec
+		return nil
+	})
+	if gap != nil {
+		f.Running, f.Assigned = snapshot.NotKnown[snapshot.Connectors](gap), snapshot.NotKnown[snapshot.Assigned](gap)
+		return
+	}
+	f.Running, f.Assigned = runningConfig(recs), assignedGroups(recs)
+}
+
+// readJSON reads all partitions of a worker topic; a record that is not what it should be is a gap, not a silent skip.
+func (c *collector) readJSON(ctx context.Context, cl *cluster, topic string, fn func(*kafka.Record) error) *snapshot.Gap {
+	st, gap := c.topicState(ctx, cl, topic)
+	switch st {
+	case snapshot.Absent:
+		return &snapshot.Gap{Code: "absent", Cluster: cl.Alias, API: "Metadata " + topic, Why: "there is no such topic: no MirrorMaker 2 in dedicated mode ran this flow, or its worker uses other names"}
+	case snapshot.Unknown:
+		return gap
+	}
+	for _, p := range cl.topics[topic].Partitions {
+		_, err := readAll(ctx, cl, topic, p.ID, func(r *kafka.Record) {
+			if err := fn(r); err != nil {
+				c.addGap(&snapshot.Gap{Code: "unreadable", Cluster: cl.Alias, API: "Fetch " + topic, Why: "record at offset " + strconv.FormatInt(r.Offset, 10) + " of partition " + strconv.Itoa(int(p.ID)) + ": " + err.Error()})
+			}
+		})
+		if err != nil {
+			return gapOf(cl.Alias, "Fetch", topic, err)
+		}
+	}
+	return nil
+}
+
+// connectors by the short name of their class.
+var connectorClasses = []string{"MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"}
+
+func runningConfig(recs map[string]configRecord) snapshot.Fact[snapshot.Connectors] {
+	var out snapshot.Connectors
+	for _, class := range connectorClasses {
+		r, ok := recs["connector-"+class]
+		if !ok || r.value == nil {
+			continue
+		}
+		es := SafeEntries(r.value.Properties)
+		out.Enabled = true
+		out.Time = max(out.Time, r.time)
+		switch class {
+		case "MirrorSourceConnector":
+			out.Source = es
+		case "MirrorCheckpointConnector":
+			out.Checkpoint = es
+		default:
+			out.Heartbeat = es
+		}
+	}
+	if !out.Enabled {
+		return snapshot.None[snapshot.Connectors]()
+	}
+	return snapshot.Is(out)
+}
+
+// SafeEntries keeps the settings that decide in the chain and no other: client settings hold secrets and are dropped whole.
+// Defaults are filled in for what is not set.
+func SafeEntries(props map[string]string) []snapshot.ConfigEntry {
+	var out []snapshot.ConfigEntry
+	for _, k := range chainKeys {
+		if v, ok := props[k.key]; ok {
+			out = append(out, snapshot.ConfigEntry{Key: k.key, Value: v, Rule: "stored by MirrorMaker 2"})
+		} else if k.def != nil {
+			out = append(out, snapshot.ConfigEntry{Key: k.key, Value: *k.def, Default: true})
+		}
+	}
+	slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
+	return out
+}
+
+func assignedGroups(recs map[string]configRecord) snapshot.Fact[snapshot.Assigned] {
+	const prefix = "task-MirrorCheckpointConnector-"
+	commit, ok := recs["commit-MirrorCheckpointConnector"]
+	if !ok || commit.value == nil {
+		if _, has := recs["connector-MirrorCheckpointConnector"]; !has {
+			return snapshot.NotKnown[snapshot.Assigned](&snapshot.Gap{Code: "absent", Why: "the worker holds no checkpoint connector"})
+		}
+		return snapshot.Is(snapshot.Assigned{Time: recs["connector-MirrorCheckpointConnector"].time, Groups: []string{}})
+	}
+	out := snapshot.Assigned{Tasks: commit.value.Tasks, Time: commit.time, Groups: []string{}}
+	for key, r := range recs {
+		n, err := strconv.Atoi(strings.TrimPrefix(key, prefix))
+		if !strings.HasPrefix(key, prefix) || err != nil || n >= commit.value.Tasks || r.value == nil {
+			continue // tasks of an older, larger set stay in the topic
+		}
+		for g := range strings.SplitSeq(r.value.Properties["task.assigned.groups"], ",") {
+			if g != "" {
+				out.Groups = append(out.Groups, g)
+			}
+		}
+	}
+	slices.Sort(out.Groups)
+	return snapshot.Is(out)
+}
+
+// storedStatus is one record of mm2-status.
+type storedStatus struct {
+	State    string `json:"state"`
+	Trace    string `json:"trace"`
+	WorkerID string `json:"worker_id"`
+	Version  string `json:"version"` // from 4.1 on (KIP-891)
+}
+
+func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
+	cl := c.by[f.Target]
+	topic := workerTopic(f, "status.storage.topic", "status")
+	rows := map[string]snapshot.TaskStatus{}
+	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
+		t, ok := statusKey(string(r.Key))
+		if !ok {
+			return nil // topics that connectors use are tracked in the same topic
+		}
+		if r.Value == nil {
+			delete(rows, string(r.Key))
+			return nil
+		}
+		var s storedStatus
+		if err := json.Unmarshal(r.Value, &s); err != nil {
+			return err
+		}
+		t.State, t.Worker, t.Version, t.Time = s.State, s.WorkerID, s.Version, r.Timestamp
+		t.Trace, _, _ = strings.Cut(s.Trace, "\n")
+		rows[string(r.Key)] = t
+		return nil
+	})
+	if gap != nil {
+		f.Tasks = snapshot.NotKnown[[]snapshot.TaskStatus](gap)
+		return
+	}
+	out := make([]snapshot.TaskStatus, 0, len(rows))
+	for _, t := range rows {
+		if t.State != "DESTROYED" {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b snapshot.TaskStatus) int {
+		return cmp.Or(cmp.Compare(a.Connector, b.Connector), cmp.Compare(a.Task, b.Task))
+	})
+	f.Tasks = snapshot.Is(out)
+}
+
+// statusKey reads status-connector-NAME and status-task-NAME-N.
+func statusKey(key string) (snapshot.TaskStatus, bool) {
+	if name, ok := strings.CutPrefix(key, "status-connector-"); ok {
+		return snapshot.TaskStatus{Connector: name, Task: -1}, true
+	}
+	name, ok := strings.CutPrefix(key, "status-task-")
+	i := strings.LastIndexByte(name, '-')
+	if !ok || i < 0 {
+		return snapshot.TaskStatus{}, false
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	return snapshot.TaskStatus{Connector: name[:i], Task: n}, err == nil
+}
+
+var _ = mm2.Version{}

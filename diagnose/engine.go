@@ -1,0 +1,253 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// check looks for one defect at one place of the chain.
+type check struct {
+	Code  finding.Code
+	Grain finding.Grain
+	Needs finding.Kinds   // unknown for this subject: NotChecked is written and Run is not called
+	Uses  finding.Kinds   // read when known: adds words, never decides alone
+	When  mm2.Generations // zero: all
+	// Applies narrows the subjects by facts that are known; a subject it turns away is neither checked nor "not checked".
+	Applies func(v *View, s subject) bool
+	Run     func(v *View, s subject) *finding.Finding
+}
+
+// subject is what a check runs on; the fields down to the check's grain are set.
+type subject struct {
+	cluster *clusterView
+	flow    *flowView
+	topic   string
+	group   string
+	gp      groupPartition
+}
+
+// raw is a finding on one subject, before consequences are attached and alike findings are merged.
+type raw struct {
+	f       *finding.Finding
+	s       subject
+	grain   finding.Grain
+	root    *raw
+	effects []*raw
+}
+
+// top is the finding at the head of the chain of causes.
+func (r *raw) top() *raw {
+	for r.root != nil {
+		r = r.root
+	}
+	return r
+}
+
+type engine struct {
+	v          *View
+	raws       []*raw
+	notChecked []finding.NotChecked
+}
+
+func (e *engine) run(checks []check) {
+	for i := range checks {
+		c := &checks[i]
+		for _, s := range e.v.subjects(c.Grain) {
+			e.one(c, s)
+		}
+	}
+}
+
+func (e *engine) one(c *check, s subject) {
+	if c.When != 0 && s.flow != nil && c.When&s.flow.gens.set == 0 {
+		return
+	}
+	if c.Applies != nil && !c.Applies(e.v, s) {
+		return
+	}
+	if gap, unknown := s.missing(c.Needs); unknown {
+		e.skip(c, s, gap)
+		return
+	}
+	f := c.Run(e.v, s)
+	if f == nil {
+		return
+	}
+	complete(f, c.Code, s, c.Grain)
+	e.raws = append(e.raws, &raw{f: f, s: s, grain: c.Grain})
+}
+
+// complete fills in what follows from the code and the subject.
+func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain) {
+	entry := finding.Lookup(code)
+	f.Code, f.ID, f.CodeText = code, cmp.Or(f.ID, code.String()), code.String()
+	f.Docs = "docs/codes/" + code.String() + ".md"
+	if f.Slug == "" {
+		f.Slug = entry.Slug
+	}
+	if f.Severity == 0 {
+		f.Severity = entry.Severity
+	}
+	f.Link = entry.Link
+	if s.flow != nil {
+		f.Flow = s.flow.Name()
+	}
+	if f.Subject == (finding.Subject{}) {
+		switch g {
+		case finding.OnGroupPartition:
+			f.Subject = s.gp.subject()
+		case finding.OnGroup:
+			f.Subject = finding.Subject{Group: s.group}
+		case finding.OnTopic:
+			f.Subject = finding.Subject{Topic: s.topic}
+		case finding.OnCluster:
+			f.Subject = finding.Subject{Cluster: s.cluster.Alias}
+		}
+	}
+	f.SubjectCount = 1
+}
+
+func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
+	n := finding.NotChecked{Check: c.Code.String(), Why: gap.String(), Count: 1}
+	if s.flow != nil {
+		n.Flow = s.flow.Name()
+	}
+	if gap != nil && gap.Code == "denied" {
+		n.DecidedBy = "the ACL named in MM2D-003"
+	}
+	for i := range e.notChecked {
+		if o := &e.notChecked[i]; o.Check == n.Check && o.Flow == n.Flow && o.Why == n.Why {
+			o.Count++
+			return
+		}
+	}
+	e.notChecked = append(e.notChecked, n)
+}
+
+// subjects lists everything of a grain.
+func (v *View) subjects(g finding.Grain) []subject {
+	var out []subject
+	switch g {
+	case finding.OnSnapshot:
+		return []subject{{}}
+	case finding.OnCluster:
+		for i := range v.snap.Clusters {
+			out = append(out, subject{cluster: v.clusters[v.snap.Clusters[i].Alias]})
+		}
+	case finding.OnFlow:
+		for _, f := range v.flows {
+			out = append(out, subject{flow: f})
+		}
+	case finding.OnTopic, finding.OnGroup:
+		for _, f := range v.flows {
+			seen := map[string]bool{}
+			for _, gp := range f.rows {
+				key := gp.topic
+				if g == finding.OnGroup {
+					key = gp.group
+				}
+				if key == "" || seen[key] {
+					continue
+				}
+				seen[key] = true
+				out = append(out, subject{flow: f, topic: gp.topic, group: gp.group, gp: gp})
+			}
+		}
+	case finding.OnGroupPartition:
+		for _, f := range v.flows {
+			for _, gp := range f.rows {
+				if gp.part >= 0 {
+					out = append(out, subject{flow: f, topic: gp.topic, group: gp.group, gp: gp})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// missing gives the first needed kind of fact that is not known for the subject.
+func (s subject) missing(needs finding.Kinds) (*snapshot.Gap, bool) {
+	for k := finding.Kinds(1); k <= finding.Generation; k <<= 1 {
+		if needs&k == 0 {
+			continue
+		}
+		if st, gap := s.state(k); st == snapshot.Unknown {
+			return gap, true
+		}
+	}
+	return nil, false
+}
+
+// state tells what is known of one kind of fact.
+func (s subject) state(k finding.Kinds) (snapshot.State, *snapshot.Gap) {
+	f := s.flow
+	switch k {
+	case finding.SourceOffset:
+		return stateOf(s.gp.sourceOffset())
+	case finding.TargetOffset:
+		return stateOf(s.gp.targetOffset())
+	case finding.CheckpointsOf:
+		return stateOf(s.gp.checkpoint())
+	case finding.SyncsOf:
+		return stateOf(s.gp.syncsOf())
+	case finding.SourceTopic:
+		return stateOf(s.gp.sourceTopic())
+	case finding.TargetTopic:
+		return stateOf(s.gp.targetTopic())
+	case finding.SourceLog:
+		return endState(s.gp.sourcePartition())
+	case finding.TargetLog:
+		return endState(s.gp.targetPartition())
+	case finding.TargetGroup:
+		return stateOf(s.gp.targetGroup())
+	case finding.SourceGroup:
+		return stateOf(groupOn(f.src, s.group))
+	case finding.SourceGroups:
+		return stateOf(f.src.listed)
+	case finding.AssignedTo:
+		return stateOf(f.Assigned)
+	case finding.Tasks:
+		return stateOf(f.Tasks)
+	case finding.Running:
+		return stateOf(f.Running)
+	case finding.Configured:
+		return stateOf(f.Configured)
+	case finding.SyncsTopic:
+		return stateOf(f.Syncs)
+	case finding.SyncsElse:
+		return stateOf(f.SyncsElsewhere)
+	case finding.CheckpointSet:
+		return stateOf(f.Checkpointed)
+	case finding.Settings:
+		if f.settings.gap != nil {
+			return snapshot.Unknown, f.settings.gap
+		}
+	case finding.EarlierLook:
+		if f.earlier == nil {
+			return snapshot.Unknown, &snapshot.Gap{Code: "not-asked", Why: "one look cannot tell; --observe takes two"}
+		}
+	}
+	return snapshot.Known, nil
+}
+
+func stateOf[T any](f snapshot.Fact[T]) (snapshot.State, *snapshot.Gap) { return f.State(), f.Why() }
+
+func endState(f snapshot.Fact[snapshot.Partition]) (snapshot.State, *snapshot.Gap) {
+	p, st := f.Get()
+	if st != snapshot.Known {
+		return st, f.Why()
+	}
+	return p.End.State(), p.End.Why()
+}
+
+// sortFindings puts the most important first: by severity, then the earliest link, then the code.
+func sortFindings(fs []finding.Finding) {
+	slices.SortStableFunc(fs, func(a, b finding.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Link, b.Link), cmp.Compare(b.SubjectCount, a.SubjectCount), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Subject.Group, b.Subject.Group), cmp.Compare(a.Subject.Topic, b.Subject.Topic))
+	})
+}

@@ -1,0 +1,149 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+)
+
+var linkNames = [5]string{"replication", "offset syncs", "checkpoints", "commit", "accuracy"}
+
+// links gives one line per link: its status from the findings and rows, and the facts in short.
+func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
+	out := make([]LinkStatus, 5)
+	for i := range out {
+		l := finding.Link(i)
+		out[i] = LinkStatus{Flow: f.Name(), Link: l, Name: linkNames[i], Status: f.linkStatus(l, r, rows)}
+		for _, fd := range r.Findings {
+			if fd.Flow == f.Name() && fd.Link == l && fd.Severity >= finding.Warning && !slices.Contains(out[i].Codes, fd.CodeText) {
+				out[i].Codes = append(out[i].Codes, fd.CodeText)
+			}
+		}
+	}
+	f.linkFacts(out, rows)
+	return out
+}
+
+func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
+	worst := finding.Severity(0)
+	for _, fd := range r.Findings {
+		if fd.Flow == f.Name() && fd.Link == l {
+			worst = max(worst, fd.Severity)
+		}
+	}
+	switch worst {
+	case finding.Error:
+		return "broken"
+	case finding.Warning:
+		return "degraded"
+	}
+	if f.linkUnread(l) {
+		return "unknown"
+	}
+	moving := false
+	for i := range rows {
+		j := &rows[i]
+		if j.row.Status == statusUnknown && (j.a.link == l || j.a.link < 0) {
+			return "unknown"
+		}
+		moving = moving || j.row.Status == statusMoving && j.a.link == l
+	}
+	if moving {
+		return "moving"
+	}
+	return "ok"
+}
+
+// linkUnread says that a link's own facts could not be read at all.
+func (f *flowView) linkUnread(l finding.Link) bool {
+	switch l {
+	case finding.LinkReplication:
+		return f.src.Topics.Unknown() || f.dst.Topics.Unknown()
+	case finding.LinkSyncs:
+		return f.Syncs.Unknown() && !f.everyRowHasCheckpoint()
+	case finding.LinkCheckpoints:
+		return f.Checkpointed.Unknown() || f.src.listed.Unknown()
+	case finding.LinkCommit, finding.LinkAccuracy:
+		return f.dst.listed.Unknown()
+	}
+	return false
+}
+
+func (f *flowView) everyRowHasCheckpoint() bool {
+	for _, gp := range f.rows {
+		if !gp.checkpoint().Known() {
+			return false
+		}
+	}
+	return len(f.rows) > 0
+}
+
+func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
+	now := f.v.now
+	topics, copies := map[string]bool{}, map[string]bool{}
+	withC, withT, judgedRows, beyond := 0, 0, 0, 0
+	for i := range rows {
+		j := &rows[i]
+		if j.row.Disposition == Intended || j.gp.part < 0 {
+			continue
+		}
+		judgedRows++
+		topics[j.gp.topic] = true
+		if j.gp.targetTopic().Known() {
+			copies[j.gp.topic] = true
+		}
+		if j.row.Checkpoint.Known() {
+			withC++
+		}
+		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known {
+			withT++
+			if end, ok := j.gp.targetEnd(); ok && t > end {
+				beyond++
+			}
+		}
+	}
+	out[0].Facts = finding.Observed{{Name: "topics", Value: len(topics)}, {Name: "copies", Value: len(copies)}}
+	out[0].Text = fmt.Sprintf("%d of %s that groups read have a copy on %s", len(copies), count(len(topics), "topic"), f.Target)
+	switch s, st := f.Syncs.Get(); st {
+	case snapshot.Known:
+		out[1].Facts = finding.Observed{{Name: "topic", Value: s.Topic}, {Name: "cluster", Value: s.Cluster}, {Name: "records", Value: s.Records}, {Name: "partitions", Value: len(s.Partitions)}, {Name: "newest", Value: s.Last}}
+		out[1].Text = fmt.Sprintf("%s on %s: %d syncs of %s%s", s.Topic, s.Cluster, s.Records, count(len(s.Partitions), "partition"), newest(s.Last, now))
+	case snapshot.Absent:
+		out[1].Text = fmt.Sprintf("%s does not exist on %s", f.SyncsTopic, f.SyncsOn)
+	default:
+		out[1].Text = "not read: " + f.Syncs.Why().String()
+	}
+	switch c, st := f.Checkpointed.Get(); st {
+	case snapshot.Known:
+		gs := map[string]bool{}
+		for i := range c.Newest {
+			gs[c.Newest[i].Group] = true
+		}
+		out[2].Facts = finding.Observed{{Name: "topic", Value: c.Topic}, {Name: "groups", Value: len(gs)}, {Name: "rows", Value: judgedRows}, {Name: "checkpointed", Value: withC}, {Name: "newest", Value: c.Last}}
+		out[2].Text = fmt.Sprintf("%s: %d of %d group-partitions have one%s", c.Topic, withC, judgedRows, newest(c.Last, now))
+	case snapshot.Absent:
+		out[2].Text = fmt.Sprintf("%s does not exist on %s", f.Checkpoints, f.Target)
+	default:
+		out[2].Text = "not read: " + f.Checkpointed.Why().String()
+	}
+	out[3].Facts = finding.Observed{{Name: "rows", Value: judgedRows}, {Name: "committed", Value: withT}}
+	out[3].Text = fmt.Sprintf("%d of %d group-partitions have an offset on %s", withT, judgedRows, f.Target)
+	if f.dst.listed.Unknown() {
+		out[3].Text, out[4].Text = "not read: "+f.dst.listed.Why().String(), "not read"
+		return
+	}
+	out[4].Facts = finding.Observed{{Name: "beyond the end", Value: beyond}}
+	out[4].Text = "no offset lies beyond the end of its copy"
+	if beyond > 0 {
+		out[4].Text = fmt.Sprintf("%s beyond the end of the copy", count(beyond, "offset"))
+	}
+}
+
+func newest(ms, now int64) string {
+	if ms == 0 {
+		return ""
+	}
+	return ", newest " + age(now-ms) + " old"
+}

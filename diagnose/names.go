@@ -1,0 +1,127 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/javaregex"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// policy rebuilds the naming rules that the collector resolved.
+func (f *flowView) policy() mm2.Policy {
+	p := f.Policy
+	return mm2.NewPolicy(mm2.PolicyConfig{Class: p.Class, Separator: p.Separator, SeparatorSet: p.Separator != "" && p.Separator != mm2.DefaultSeparator, SourceAlias: f.Source}, f.gens.version)
+}
+
+// remote is the name of a source topic's copy. Under a policy whose rule is not known the default policy's name is assumed
+// only where such a topic exists.
+func (f *flowView) remote(topic string) string {
+	name, _ := f.policy().FormatRemoteTopic(f.Source, topic)
+	if name == "" {
+		return topic
+	}
+	return name
+}
+
+// upstream is the source topic that a topic on the target is the copy of.
+func (f *flowView) upstream(topic string) (string, bool) {
+	p := f.policy()
+	src, isRemote, known := p.TopicSource(topic)
+	if !known || !isRemote || src != f.Source && src != "" {
+		return "", false
+	}
+	name, isRemote, known := p.UpstreamTopic(topic)
+	return name, isRemote && known
+}
+
+// comesFromTarget says that a source topic was itself mirrored from the target, so that the source connector leaves it alone.
+func (f *flowView) comesFromTarget(topic string) bool {
+	cycle, known := f.policy().IsCycle(topic, f.Target)
+	return known && cycle
+}
+
+// isInternal says that the source connector never mirrors the topic, whatever its list says.
+func (f *flowView) isInternal(topic string) bool {
+	v := f.gens.version
+	if v.IsZero() {
+		v = mm2.V(3, 9, 1) // the wider rule, up to 3.9
+	}
+	yes, known := f.policy().IsInternal(topic, v)
+	return known && yes
+}
+
+// isMM2Topic says that a topic is one of MirrorMaker 2's or Kafka's own, of which no group's position is of interest.
+func (f *flowView) isMM2Topic(topic string) bool {
+	return strings.HasPrefix(topic, "__") || strings.HasPrefix(topic, "mm2-") && strings.HasSuffix(topic, "internal") ||
+		strings.HasSuffix(topic, "checkpoints.internal") || topic == mm2.HeartbeatsTopic || strings.HasSuffix(topic, "."+mm2.HeartbeatsTopic)
+}
+
+// matchers compiles --group and --topic values: a glob, or a Java regular expression between slashes.
+func matchers(texts []string) ([]matcher, []finding.NotChecked) {
+	var out []matcher
+	var bad []finding.NotChecked
+	for _, t := range texts {
+		if literal(t) || !strings.HasPrefix(t, "/") {
+			out = append(out, matcher{t, func(s string) bool { return s == t || glob(t, s) }})
+			continue
+		}
+		re, err := javaregex.Compile(t[1 : len(t)-1])
+		if err != nil {
+			bad = append(bad, finding.NotChecked{Check: finding.Code(217).String(), Why: fmt.Sprintf("%s is no Java regular expression: %v", t, err)})
+			continue
+		}
+		out = append(out, matcher{t, func(s string) bool { m, known := re.Match(s); return m && known }})
+	}
+	return out, bad
+}
+
+func (f *flowView) inScope(group string) bool { return len(f.scope) == 0 || anyMatch(f.scope, group) }
+
+func (f *flowView) onlyGen1() bool { g, one := f.gens.set.Only(); return one && g == mm2.G1 }
+
+// taskStart is when a connector's tasks last went to RUNNING, ms.
+func (f *flowView) taskStart(connector string) (int64, bool) {
+	ts, st := f.Tasks.Get()
+	f.v.touch(finding.Tasks)
+	if st != snapshot.Known {
+		return 0, false
+	}
+	var at int64
+	for _, t := range ts {
+		if t.Connector == connector && t.Task >= 0 && t.State == "RUNNING" {
+			at = max(at, t.Time)
+		}
+	}
+	return at, at > 0
+}
+
+// connectorStart is when a connector itself last went to RUNNING, ms.
+func (f *flowView) connectorStart(connector string) (int64, bool) {
+	ts, _ := f.Tasks.Get()
+	for _, t := range ts {
+		if t.Connector == connector && t.Task < 0 && t.State == "RUNNING" {
+			return t.Time, true
+		}
+	}
+	return 0, false
+}
+
+// taskFacts are the states of a connector and its tasks, as they stand in mm2-status.
+func (f *flowView) taskFacts(connector string) finding.Observed {
+	ts, _ := f.Tasks.Get()
+	var o finding.Observed
+	for _, t := range ts {
+		if t.Connector != connector {
+			continue
+		}
+		name := "connector"
+		if t.Task >= 0 {
+			name = fmt.Sprintf("task %d", t.Task)
+		}
+		o = append(o, snapshot.Named{Name: name, Value: t.State + ", " + age(f.v.now-t.Time) + " ago"})
+	}
+	return o
+}

@@ -1,0 +1,48 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+)
+
+// age says a span of milliseconds as a person would: 12 s, 41 m, 5 h, 3 d.
+func age(ms int64) string {
+	s := ms / 1000
+	switch {
+	case s < 0:
+		return "0 s"
+	case s < 120:
+		return fmt.Sprintf("%d s", s)
+	case s < 120*60:
+		return fmt.Sprintf("%d m", s/60)
+	case s < 48*3600:
+		return fmt.Sprintf("%d h", s/3600)
+	}
+	return fmt.Sprintf("%d d", s/86400)
+}
+
+// quote makes a name safe for a POSIX shell.
+func quote(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-:/@%+=,", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// count says 1 thing, 2 things.
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// list joins up to n names and says how many more there are.
+func list(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
