@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -124,4 +125,16 @@ func (f *flowView) taskFacts(connector string) finding.Observed {
 		o = append(o, snapshot.Named{Name: name, Value: t.State + ", " + age(f.v.now-t.Time) + " ago"})
 	}
 	return o
+}
+
+// Literal says that a --group or --topic value names one thing rather than a pattern.
+func Literal(text string) bool { return literal(text) }
+
+// Matcher compiles --group or --topic values into one test.
+func Matcher(texts []string) (func(string) bool, error) {
+	ms, bad := matchers(texts)
+	if len(bad) > 0 {
+		return nil, errors.New(bad[0].Why)
+	}
+	return func(s string) bool { return anyMatch(ms, s) }, nil
 }

@@ -133,7 +133,7 @@ func (v *View) newFlow(f *snapshot.Flow, src, dst *clusterView) *flowView {
 		}
 	}
 	fv.settings = resolveSettings(v.snap.MM2Version, f)
-	fv.filters = newFilters(fv)
+	fv.filters = newFilters()
 	fv.gens = inferGenerations(fv)
 	return fv
 }

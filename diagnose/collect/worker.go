@@ -68,7 +68,8 @@ func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
 		f.Running, f.Assigned = snapshot.NotKnown[snapshot.Connectors](gap), snapshot.NotKnown[snapshot.Assigned](gap)
 		return
 	}
-	f.Running, f.Assigned = runningConfig(recs), assignedGroups(recs)
+	v, _ := mm2.ParseVersion(c.MM2Version)
+	f.Running, f.Assigned = runningConfig(recs, v), assignedGroups(recs)
 }
 
 // readJSON reads all partitions of a worker topic; a record that is not what it should be is a gap, not a silent skip.
@@ -96,14 +97,14 @@ func (c *collector) readJSON(ctx context.Context, cl *cluster, topic string, fn 
 // connectors by the short name of their class.
 var connectorClasses = []string{"MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"}
 
-func runningConfig(recs map[string]configRecord) snapshot.Fact[snapshot.Connectors] {
+func runningConfig(recs map[string]configRecord, v mm2.Version) snapshot.Fact[snapshot.Connectors] {
 	var out snapshot.Connectors
 	for _, class := range connectorClasses {
 		r, ok := recs["connector-"+class]
 		if !ok || r.value == nil {
 			continue
 		}
-		es := SafeEntries(r.value.Properties)
+		es := SafeEntries(r.value.Properties, v)
 		out.Enabled = true
 		out.Time = max(out.Time, r.time)
 		switch class {
@@ -123,13 +124,13 @@ func runningConfig(recs map[string]configRecord) snapshot.Fact[snapshot.Connecto
 
 // SafeEntries keeps the settings that decide in the chain and no other: client settings hold secrets and are dropped whole.
 // Defaults are filled in for what is not set.
-func SafeEntries(props map[string]string) []snapshot.ConfigEntry {
+func SafeEntries(props map[string]string, v mm2.Version) []snapshot.ConfigEntry {
 	var out []snapshot.ConfigEntry
 	for _, k := range chainKeys {
-		if v, ok := props[k.key]; ok {
-			out = append(out, snapshot.ConfigEntry{Key: k.key, Value: v, Rule: "stored by MirrorMaker 2"})
-		} else if k.def != nil {
-			out = append(out, snapshot.ConfigEntry{Key: k.key, Value: *k.def, Default: true})
+		if val, ok := props[k]; ok {
+			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
+		} else if def, ok := defaultOf(k, v); ok {
+			out = append(out, snapshot.ConfigEntry{Key: k, Value: def, Default: true})
 		}
 	}
 	slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
@@ -220,5 +221,3 @@ func statusKey(key string) (snapshot.TaskStatus, bool) {
 	n, err := strconv.Atoi(name[i+1:])
 	return snapshot.TaskStatus{Connector: name[:i], Task: n}, err == nil
 }
-
-var _ = mm2.Version{}

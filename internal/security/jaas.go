@@ -64,7 +64,7 @@ func (t *tokenizer) options(into map[string]string) error {
 		if last == "" {
 			return "the flag"
 		}
-		return fmt.Sprintf("option %q", last)
+		return named(last)
 	}
 	for {
 		key := t.next()
@@ -84,12 +84,21 @@ func (t *tokenizer) options(into map[string]string) error {
 		case word, quoted:
 			into[key.text] = v.text
 		case number:
-			return fmt.Errorf("the value of %q begins like a number and is not quoted, which Kafka refuses: put it in quotes", key.text)
+			return fmt.Errorf("the value of %s begins like a number and is not quoted, which Kafka refuses: put it in quotes", named(key.text))
 		default:
-			return fmt.Errorf("option %q has no value, or one that needs quotes", key.text)
+			return fmt.Errorf("%s has no value, or one that needs quotes", named(key.text))
 		}
 		last = key.text
 	}
+}
+
+// named shows the name of a known option only: in a text with wrong quotes a piece of a password may look like a name.
+func named(option string) string {
+	switch option {
+	case "username", "password", "tokenauth":
+		return fmt.Sprintf("option %q", option)
+	}
+	return "an option"
 }
 
 type tokenizer struct {

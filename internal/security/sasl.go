@@ -19,7 +19,7 @@ var mechanisms = map[string]func(l login) (sasl.Mechanism, error){
 
 // unsupported names what works instead, for mechanisms that are known and not there yet.
 var unsupported = map[string]string{
-	"OAUTHBEARER": "use a listener with SCRAM or mutual TLS for the doctor",
+	"OAUTHBEARER": "give the doctor another listener: one with SCRAM or mutual TLS",
 	"GSSAPI":      "Kerberos needs another listener for the doctor: one with SCRAM or mutual TLS",
 	"AWS_MSK_IAM": "enable SASL/SCRAM (port 9096) or mutual TLS (port 9094) on the MSK cluster for the doctor",
 }

@@ -159,7 +159,10 @@ func pemOf(p props, loc string, inline ...string) (key string, text []byte, err 
 			if file != "" {
 				return k, nil, p.err(k, "it stands beside "+loc+", and Kafka takes only one of them", "remove one")
 			}
-			key, text = k, append(append(text, v...), '\n')
+			if key == "" {
+				key = k
+			}
+			text = append(append(text, v...), '\n')
 		}
 	}
 	if file == "" {

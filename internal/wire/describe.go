@@ -62,13 +62,13 @@ func (c *Client) DescribeGroups(ctx context.Context, groups []GroupRef) map[stri
 			}
 			slices.Sort(ids)
 		}
-		maps.Copy(out, c.describeAs(ctx, t, ids, open))
+		maps.Copy(out, c.describeAs(ctx, t, ids))
 	}
 	return out
 }
 
-// describeAs asks for ids as groups of one type. optional ids are taken as absent where the broker lacks the request.
-func (c *Client) describeAs(ctx context.Context, t kafka.GroupType, ids []string, optional map[string]bool) map[string]DescribeResult {
+// describeAs asks for ids as groups of one type. A broker that lacks the request has no group of the type.
+func (c *Client) describeAs(ctx context.Context, t kafka.GroupType, ids []string) map[string]DescribeResult {
 	out := map[string]DescribeResult{}
 	var mu sync.Mutex
 	d := describers[t]
@@ -114,7 +114,7 @@ func (c *Client) describeAs(ctx context.Context, t kafka.GroupType, ids []string
 		switch {
 		case err == errNoGroups:
 			out[id] = dead
-		case optional[id] && t != kafka.TypeClassic && CodeOf(err) == kafka.UnsupportedVersion:
+		case t != kafka.TypeClassic && CodeOf(err) == kafka.UnsupportedVersion:
 			out[id] = dead
 		default:
 			out[id] = DescribeResult{State: kafka.StateUnknown, Err: c.groupError(err, id)}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -52,5 +53,20 @@ func produce(t *testing.T, k *kfake.Cluster, topic string, n int, opts ...kgo.Op
 		if err := cl.ProduceSync(t.Context(), r).FirstErr(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// commit stores an offset of partition 0 for a group without members.
+func commit(t *testing.T, k *kfake.Cluster, group, topic string, at int64) {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(k.ListenAddrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	os := kadm.Offsets{}
+	os.AddOffset(topic, 0, at, -1)
+	if err := kadm.NewClient(cl).CommitAllOffsets(t.Context(), group, os); err != nil {
+		t.Fatal(err)
 	}
 }

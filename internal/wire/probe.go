@@ -126,7 +126,8 @@ func (c *Client) look(addr string, wait time.Duration, dial func() (net.Conn, er
 		l.http = true
 		return l
 	case errors.As(err, &ne) && ne.Timeout() && len(head) == 0:
-		l.silent = true
+		l.http = c.speaksHTTP(wait, dial) // many HTTP servers wait for the end of the line
+		l.silent = !l.http
 		return l
 	case errors.Is(err, io.EOF) && len(head) == 0:
 		l.err = err
@@ -170,6 +171,21 @@ func (c *Client) speaksTLS(wait time.Duration, dial func() (net.Conn, error)) bo
 	t := tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
 	err = t.Handshake()
 	return err == nil || strings.Contains(err.Error(), "remote error: tls")
+}
+
+func (c *Client) speaksHTTP(wait time.Duration, dial func() (net.Conn, error)) bool {
+	conn, err := dial()
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(wait))
+	if _, err := io.WriteString(conn, "GET / HTTP/1.0\r\n\r\n"); err != nil {
+		return false
+	}
+	h := make([]byte, 5)
+	_, err = io.ReadFull(conn, h)
+	return err == nil && string(h) == "HTTP/"
 }
 
 // probeAsk sends one request on a bare connection. The first bytes are given back for a look when they are no Kafka answer.

@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
+	"github.com/mm2doctor/mm2doctor/internal/term"
+)
+
+func newCapture(s *term.Streams) *cobra.Command {
+	o := &diagnoseOptions{streams: s, now: time.Now, sleep: sleep}
+	c := &cobra.Command{
+		Use:   "capture BUNDLE [EVIDENCE...]",
+		Short: "Save everything diagnose would read, secrets left out",
+		Long: `Reads both clusters as diagnose does and writes one file, snapshot.json. The file gives the same report anywhere:
+mm2doctor diagnose BUNDLE. Client settings, passwords and record payloads are never in it.`,
+		Example: "  mm2doctor capture snapshot.json mm2.properties",
+		Args:    minArgs(1, "name the file to write: mm2doctor capture snapshot.json mm2.properties"),
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Files = args[1:]
+			return runCapture(c.Context(), o, args[0])
+		},
+	}
+	o.evidence.flags(c)
+	c.Flags().DurationVar(&o.Observe, "observe", 0, "take two looks this far apart")
+	c.Flags().BoolVarP(&o.Quiet, "quiet", "q", false, "no progress")
+	return c
+}
+
+func minArgs(n int, text string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < n {
+			return usage("%s", text)
+		}
+		return nil
+	}
+}
+
+func runCapture(ctx context.Context, o *diagnoseOptions, file string) error {
+	s, err := o.look(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if !s.live() {
+		return usage("the evidence is a snapshot already")
+	}
+	snap, err := s.read(ctx)
+	if err != nil {
+		return err
+	}
+	if o.Observe > 0 {
+		if err := o.sleep(ctx, o.Observe); err != nil {
+			return err
+		}
+		if snap, err = s.again(ctx, snap); err != nil {
+			return err
+		}
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return usage("%v; name a file that can be written", err)
+	}
+	if err := bundle.Write(f, snap); err != nil {
+		f.Close()
+		return usage("%s: %v", file, err)
+	}
+	if err := f.Close(); err != nil {
+		return usage("%s: %v", file, err)
+	}
+	fmt.Fprintf(o.streams.Err, "wrote %s; read it with: mm2doctor diagnose %s\n", file, file)
+	for _, c := range snap.Clusters {
+		if c.Contact != nil {
+			return &exitError{exitIncomplete, fmt.Errorf("%s could not be read: %s", c.Alias, c.Contact.Why)}
+		}
+	}
+	return nil
+}

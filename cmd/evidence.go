@@ -1,0 +1,184 @@
+package cmd
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
+)
+
+// evidence are the flags that every command about two clusters shares.
+type evidence struct {
+	Files        []string
+	Source       []string
+	Target       []string
+	SourceConfig string
+	TargetConfig string
+	Flows        []string
+	Groups       []string
+	Topics       []string
+	MM2Version   string
+	Timeout      time.Duration
+	Resolve      []string
+}
+
+func (e *evidence) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringArrayVar(&e.Source, "source", nil, "source cluster: [ALIAS=]HOST:PORT, repeatable")
+	f.StringArrayVar(&e.Target, "target", nil, "target cluster: [ALIAS=]HOST:PORT, repeatable")
+	f.StringVar(&e.SourceConfig, "source-config", "", "Kafka client properties for the source, as --command-config of Kafka's tools")
+	f.StringVar(&e.TargetConfig, "target-config", "", "Kafka client properties for the target")
+	f.StringArrayVar(&e.Flows, "flow", nil, "flow a:b (or 'a->b'), repeatable; default: all enabled ones")
+	f.StringArrayVar(&e.Groups, "group", nil, "group: a name, a glob, or /java regex/; repeatable")
+	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
+	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
+	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
+	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")
+}
+
+// loaded is the evidence after its files were read, before anything was dialled.
+type loaded struct {
+	snapshot *snapshot.Snapshot // from a bundle
+	setup    *conf.Setup        // from an mm2.properties
+	file     string
+	version  mm2.Version
+	flows    []string // --flow, as a->b
+	resolve  map[string]string
+}
+
+func (e *evidence) load(stdin io.Reader) (*loaded, error) {
+	l := &loaded{resolve: map[string]string{}}
+	var err error
+	if e.MM2Version != "" {
+		if l.version, err = mm2.ParseVersion(e.MM2Version); err != nil {
+			return nil, usage("--mm2-version %s: %v", e.MM2Version, err)
+		}
+		if l.version.WasNeverReleased() {
+			return nil, usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", e.MM2Version)
+		}
+	}
+	if e.Timeout <= 0 {
+		return nil, usage("--timeout %s: must be longer than zero", e.Timeout)
+	}
+	for _, f := range e.Flows {
+		name, err := flowName(f)
+		if err != nil {
+			return nil, err
+		}
+		l.flows = append(l.flows, name)
+	}
+	for _, r := range e.Resolve {
+		from, to, ok := strings.Cut(r, "=")
+		if !ok || hostPort(from) != nil || hostPort(to) != nil {
+			return nil, usage("--resolve %s: must be HOST:PORT=HOST:PORT", r)
+		}
+		l.resolve[from] = to
+	}
+	for _, name := range e.Files {
+		if err := l.file1(name, stdin); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// flowName accepts a:b and a->b. A shell that took the rest after > leaves a value that ends in "-".
+func flowName(s string) (string, error) {
+	if a, b, ok := strings.Cut(s, "->"); ok && a != "" && b != "" {
+		return s, nil
+	}
+	if strings.HasSuffix(s, "-") {
+		return "", usage("--flow %s: the shell took the rest of the value for a redirection; quote it ('a->b') or write a:b", s)
+	}
+	if a, b, ok := strings.Cut(s, ":"); ok && a != "" && b != "" && !strings.Contains(b, ":") {
+		return a + "->" + b, nil
+	}
+	return "", usage("--flow %s: must be SOURCE:TARGET, the two aliases", s)
+}
+
+const maxFile = 256 << 20
+
+func (l *loaded) file1(name string, stdin io.Reader) error {
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(io.LimitReader(stdin, maxFile))
+	} else {
+		var fi os.FileInfo
+		if fi, err = os.Stat(name); err == nil && fi.IsDir() {
+			return usage("%s: is a directory; name the file", name)
+		}
+		if err == nil {
+			b, err = os.ReadFile(name)
+		}
+	}
+	if err != nil {
+		return usage("%v; name a readable mm2.properties or a captured snapshot", err)
+	}
+	if bundle.Is(b) {
+		if l.snapshot != nil || l.setup != nil {
+			return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
+		}
+		if l.snapshot, err = bundle.Read(name, strings.NewReader(string(b))); err != nil {
+			return &exitError{exitUsage, err}
+		}
+		l.file = name
+		return nil
+	}
+	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
+		return usage("%s: this is %s, not the properties file of a dedicated MirrorMaker 2; connector JSON and Strimzi resources are not read yet: give the two clusters with --source and --target instead", name, k)
+	}
+	if l.setup != nil || l.snapshot != nil {
+		return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
+	}
+	if l.setup, err = conf.Parse(name, b, l.version); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	l.file = name
+	return nil
+}
+
+// hostPort checks an address.
+func hostPort(s string) error {
+	h, p, err := net.SplitHostPort(s)
+	if err != nil {
+		return fmt.Errorf("%q has no port: write HOST:PORT", s)
+	}
+	if h == "" || p == "" {
+		return fmt.Errorf("%q: write HOST:PORT", s)
+	}
+	if _, err := net.LookupPort("tcp", p); err != nil {
+		return fmt.Errorf("%q: the port is no number from 1 to 65535", s)
+	}
+	return nil
+}
+
+// addresses reads --source or --target values: [ALIAS=]HOST:PORT, also comma-separated as in bootstrap.servers.
+func addresses(flag string, values []string) (alias string, addrs []string, err error) {
+	for _, v := range values {
+		if a, rest, ok := strings.Cut(v, "="); ok {
+			if alias != "" && alias != a {
+				return "", nil, usage("%s: two aliases, %s and %s; all addresses belong to one cluster", flag, alias, a)
+			}
+			alias, v = a, rest
+		}
+		for one := range strings.SplitSeq(v, ",") {
+			one = strings.TrimSpace(one)
+			if err := hostPort(one); err != nil {
+				return "", nil, usage("%s: %v", flag, err)
+			}
+			addrs = append(addrs, one)
+		}
+	}
+	return alias, addrs, nil
+}

@@ -1,0 +1,344 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/collect"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
+	"github.com/mm2doctor/mm2doctor/internal/security"
+	"github.com/mm2doctor/mm2doctor/internal/term"
+	"github.com/mm2doctor/mm2doctor/internal/wire"
+)
+
+// session answers "what stands there now": from a bundle once, from live clusters as often as asked.
+type session struct {
+	bundle   *snapshot.Snapshot
+	request  collect.Request
+	progress func(string)
+	clients  []*wire.Client
+}
+
+func (s *session) live() bool { return s.bundle == nil }
+
+func (s *session) read(ctx context.Context) (*snapshot.Snapshot, error) {
+	if s.bundle != nil {
+		return s.bundle, nil
+	}
+	snap := collect.Run(ctx, s.request)
+	return snap, ctx.Err()
+}
+
+// again takes another look and keeps the one before.
+func (s *session) again(ctx context.Context, before *snapshot.Snapshot) (*snapshot.Snapshot, error) {
+	snap, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := *before
+	b.Earlier = nil
+	snap.Earlier = &b
+	return snap, nil
+}
+
+func (s *session) close() {
+	for _, c := range s.clients {
+		c.Close()
+	}
+}
+
+// look turns the evidence into a session.
+func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
+	l, err := o.load(o.streams.In)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{progress: progressTo(o.streams, o.Quiet)}
+	if l.snapshot != nil {
+		if len(o.Source)+len(o.Target) > 0 {
+			return nil, usage("%s is a snapshot: it is diagnosed as it is, without --source and --target", l.file)
+		}
+		s.bundle = o.narrow(l)
+		return s, nil
+	}
+	if o.Offline {
+		return nil, usage("--offline needs a captured snapshot; make one with: mm2doctor capture FILE mm2.properties")
+	}
+	s.request = collect.Request{MM2Version: l.version.String(), Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
+		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics}, Literal: literals(o.Groups)}
+	if l.version.IsZero() {
+		s.request.MM2Version = ""
+	}
+	if s.request.Want, err = wanted(o.Groups); err != nil {
+		return nil, err
+	}
+	if _, err := wanted(o.Topics); err != nil {
+		return nil, err
+	}
+	if l.setup != nil {
+		err = o.fromSetup(s, l)
+	} else {
+		err = o.fromAddresses(ctx, s, l)
+	}
+	return s, err
+}
+
+// narrow applies the scope flags to a bundle.
+func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
+	s := *l.snapshot
+	if len(o.Groups) > 0 {
+		s.Scope.Groups = o.Groups
+	}
+	if len(o.Topics) > 0 {
+		s.Scope.Topics = o.Topics
+	}
+	if !l.version.IsZero() {
+		s.MM2Version = l.version.String()
+	}
+	if len(l.flows) > 0 {
+		s.Scope.Flows = l.flows
+		s.Flows = slices.DeleteFunc(slices.Clone(s.Flows), func(f snapshot.Flow) bool { return !slices.Contains(l.flows, f.Name()) })
+	}
+	return &s
+}
+
+func literals(patterns []string) []string {
+	var out []string
+	for _, p := range patterns {
+		if diagnose.Literal(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func wanted(patterns []string) (func(string) bool, error) {
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	m, err := diagnose.Matcher(patterns)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	return m, nil
+}
+
+// fromSetup takes clusters and flows from a resolved mm2.properties; --source and --target override the addresses of one flow.
+func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
+	flows, problem, err := chosenFlows(l)
+	if err != nil {
+		return err
+	}
+	if problem != nil {
+		s.request.Unresolved = append(s.request.Unresolved, *problem)
+	}
+	if len(o.Source)+len(o.Target) > 0 && len(flows) != 1 {
+		return usage("--source and --target beside %s need one flow: add --flow", l.file)
+	}
+	over := map[string][]string{}
+	for _, f := range flows {
+		for _, x := range []struct {
+			flag, alias string
+			values      []string
+		}{{"--source", f.Source, o.Source}, {"--target", f.Target, o.Target}} {
+			_, addrs, err := addresses(x.flag, x.values)
+			if err != nil {
+				return err
+			}
+			if len(addrs) > 0 {
+				over[x.alias] = addrs
+			}
+		}
+	}
+	var aliases []string
+	for _, f := range flows {
+		s.request.Flows = append(s.request.Flows, collect.FromConf(f, l.file))
+		aliases = append(aliases, f.Source, f.Target)
+	}
+	slices.Sort(aliases)
+	for _, a := range slices.Compact(aliases) {
+		file := ""
+		for _, f := range flows {
+			if a == f.Source && o.SourceConfig != "" {
+				file = o.SourceConfig
+			}
+			if a == f.Target && o.TargetConfig != "" {
+				file = o.TargetConfig
+			}
+		}
+		cl, err := o.clusterOf(s, l, a, over[a], file)
+		if err != nil {
+			return err
+		}
+		s.request.Clusters = append(s.request.Clusters, cl)
+	}
+	return nil
+}
+
+// chosenFlows are the enabled flows, or those that --flow names; a named one that is not enabled is diagnosed as a problem.
+func chosenFlows(l *loaded) ([]*conf.Flow, *snapshot.Problem, error) {
+	if len(l.flows) == 0 {
+		flows := l.setup.Enabled()
+		if len(flows) == 0 {
+			for _, p := range l.setup.Problems {
+				return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Because: p.Error(), Fix: "Enable the flow: " + anyFlow(l.setup) + ".enabled = true"}, nil
+			}
+			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Because: "no flow is enabled in " + l.file, Fix: "Enable the flow: " + anyFlow(l.setup) + ".enabled = true"}, nil
+		}
+		return flows, nil, nil
+	}
+	var out []*conf.Flow
+	for _, name := range l.flows {
+		f, ok := l.setup.Flow(name)
+		switch {
+		case !ok:
+			var all []string
+			for _, x := range l.setup.Flows {
+				all = append(all, x.Name())
+			}
+			return nil, &snapshot.Problem{Code: 5, Slug: "alias-unknown", Flow: name, Because: fmt.Sprintf("%s has no flow %s; its clusters make %s", l.file, name, strings.Join(all, ", ")), Fix: "Name one of these flows, or correct `clusters`."}, nil
+		case !f.Enabled:
+			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Flow: name, Because: fmt.Sprintf("%s is not enabled in %s; in dedicated mode a flow runs only with %s.enabled = true", name, l.file, name), Fix: name + ".enabled = true"}, nil
+		}
+		out = append(out, f)
+	}
+	return out, nil, nil
+}
+
+func anyFlow(s *conf.Setup) string {
+	if len(s.Flows) > 0 {
+		return s.Flows[0].Name()
+	}
+	return "SOURCE->TARGET"
+}
+
+// clusterOf opens one cluster of a configuration: with MirrorMaker 2's own client settings, or those of a given file.
+func (o *diagnoseOptions) clusterOf(s *session, l *loaded, alias string, addrs []string, file string) (collect.Cluster, error) {
+	entries, _ := l.setup.Client(alias)
+	var props []security.Entry
+	for _, e := range entries {
+		if e.Key == "bootstrap.servers" {
+			if len(addrs) == 0 {
+				for a := range strings.SplitSeq(e.Value, ",") {
+					if a = strings.TrimSpace(a); a != "" {
+						if err := hostPort(a); err != nil {
+							return collect.Cluster{}, usage("%s: bootstrap.servers of %s: %v", e.Where(), alias, err)
+						}
+						addrs = append(addrs, a)
+					}
+				}
+			}
+			continue
+		}
+		props = append(props, security.Entry{Key: e.Key, Value: e.Value, Origin: e.Where()})
+	}
+	if len(addrs) == 0 {
+		return collect.Cluster{}, usage("%s: cluster %s has no %s.bootstrap.servers; add it", l.file, alias, alias)
+	}
+	return o.open(s, l, alias, addrs, props, file)
+}
+
+// open makes the client; it does not dial.
+func (o *diagnoseOptions) open(s *session, l *loaded, alias string, addrs []string, props []security.Entry, file string) (collect.Cluster, error) {
+	if file != "" {
+		var err error
+		if props, err = clientProperties(file); err != nil {
+			return collect.Cluster{}, err
+		}
+	}
+	set, err := security.FromEntries(props)
+	if err != nil {
+		return collect.Cluster{}, &exitError{exitUsage, fmt.Errorf("cluster %s: %w", alias, err)}
+	}
+	c, err := wire.Open(wire.Config{Bootstrap: addrs, TLS: set.TLS, SASL: set.SASL, Timeout: o.Timeout, Alias: alias, Resolve: l.resolve})
+	if err != nil {
+		return collect.Cluster{}, &exitError{exitUsage, err}
+	}
+	s.clients = append(s.clients, c)
+	return collect.Cluster{Alias: alias, Bootstrap: addrs, CommandConfig: file, Client: c}, nil
+}
+
+// clientProperties reads a Kafka client properties file.
+func clientProperties(file string) ([]security.Entry, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, usage("%v; name a file of Kafka client properties", err)
+	}
+	p, diags := confdoc.ParseProperties(file, b)
+	if err := confdoc.Fatal(diags); err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	var out []security.Entry
+	for _, e := range p.Effective() {
+		out = append(out, security.Entry{Key: e.Key, Value: e.Value, Origin: fmt.Sprintf("%s:%d", file, e.Line)})
+	}
+	return out, nil
+}
+
+// fromAddresses finds the flows from the clusters' own topics.
+func (o *diagnoseOptions) fromAddresses(ctx context.Context, s *session, l *loaded) error {
+	if len(o.Source) == 0 || len(o.Target) == 0 {
+		return usage("nothing to diagnose: give an mm2.properties, or --source HOST:PORT and --target HOST:PORT")
+	}
+	sa, saddrs, err := addresses("--source", o.Source)
+	if err != nil {
+		return err
+	}
+	ta, taddrs, err := addresses("--target", o.Target)
+	if err != nil {
+		return err
+	}
+	if len(l.flows) == 1 {
+		a, b, _ := strings.Cut(l.flows[0], "->")
+		sa, ta = orAlias(sa, a), orAlias(ta, b)
+	}
+	src, err := o.open(s, l, orAlias(sa, "source"), saddrs, nil, o.SourceConfig)
+	if err != nil {
+		return err
+	}
+	dst, err := o.open(s, l, orAlias(ta, "target"), taddrs, nil, o.TargetConfig)
+	if err != nil {
+		return err
+	}
+	s.progress("finding flows")
+	if src.Client.Contact(ctx) == nil && dst.Client.Contact(ctx) == nil {
+		found, err := collect.Discover(ctx, collect.Pair{Source: src.Client, Target: dst.Client, SourceAlias: sa, TargetAlias: ta})
+		if err == nil {
+			src.Alias, dst.Alias = found.SourceAlias, found.TargetAlias
+			s.request.Flows, s.request.Unresolved = found.Flows, found.Problems
+		}
+	}
+	if src.Alias == dst.Alias {
+		src.Alias, dst.Alias = "source", "target"
+	}
+	s.request.Clusters = []collect.Cluster{src, dst}
+	return ctx.Err()
+}
+
+func orAlias(a, d string) string {
+	if a == "" {
+		return d
+	}
+	return a
+}
+
+// progressTo writes what is being read: one line that rewrites itself on a terminal, nothing elsewhere.
+func progressTo(st *term.Streams, quiet bool) func(string) {
+	screen := st.ErrScreen()
+	if quiet || !screen.TTY {
+		return func(string) {}
+	}
+	start := time.Now()
+	return func(s string) {
+		if time.Since(start) > 300*time.Millisecond {
+			fmt.Fprintf(st.Err, "\r\x1b[K%s ...", s)
+		}
+	}
+}
