@@ -97,11 +97,10 @@ func (gp groupPartition) assessReplication() (assessment, bool) {
 			return assessment{}, false
 		}
 		if end, st := dst.End.Get(); st == snapshot.Known && end == 0 {
-			note := "nothing mirrored yet"
 			if sst == snapshot.Known && src.End.Or(0) == src.Start.Or(0) {
-				note = "the partition is empty: nothing to translate"
+				return expectedAt(finding.LinkSyncs, "the partition is empty: nothing to translate"), true
 			}
-			return expectedAt(finding.LinkSyncs, note), true
+			return assessment{link: finding.LinkReplication, status: statusMoving, disposition: Expected, note: "nothing mirrored yet"}, true
 		}
 		return assessment{link: finding.LinkSyncs, status: statusWaiting, disposition: Expected, note: "no offset sync"}, true
 	}

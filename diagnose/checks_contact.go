@@ -17,6 +17,7 @@ var contactChecks = []check{
 	{Code: 2, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: contactCheck(2)},
 	{Code: 3, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: checkDenied},
 	{Code: 5, Grain: finding.OnSnapshot, Run: checkUnresolved},
+	{Code: 5, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.SyncsTopic, Uses: finding.Running | finding.Configured | finding.SyncsElse, Applies: dedicated, Run: checkNeverRan},
 }
 
 // contactCheck turns a failed first contact into the finding that it is.
@@ -133,6 +134,27 @@ func checkUnresolved(v *View, _ subject) *finding.Finding {
 		f.Fixes = []finding.Fix{{Mode: "dedicated", Text: p.Fix}}
 	}
 	return f
+}
+
+func dedicated(_ *View, s subject) bool {
+	return s.flow.Mode == "dedicated" && s.flow.Configured.Known() && s.flow.src.Contact == nil && s.flow.dst.Contact == nil
+}
+
+// checkNeverRan: none of the topics that MirrorMaker 2 makes when it starts exists on either cluster.
+func checkNeverRan(v *View, s subject) *finding.Finding {
+	f := s.flow
+	v.touch(finding.Running | finding.Configured | finding.SyncsElse | finding.CheckpointSet | finding.SyncsTopic)
+	g := f.Running.Why()
+	if !f.Checkpointed.Absent() || !f.Syncs.Absent() || f.SyncsElsewhere.Known() || g == nil || g.Code != "absent" {
+		return nil
+	}
+	return &finding.Finding{
+		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints + " and mm2-configs." + f.Source + ".internal on " + f.Target + ", " + f.SyncsTopic + " on " + f.SyncsOn}},
+		Because:     fmt.Sprintf("none of the topics that MirrorMaker 2 makes at its start exists: it never ran %s between these clusters, or under other aliases", f.Name()),
+		Consequence: "Nothing is mirrored and no offset is translated.",
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "the topics of other aliases, if there are any"}},
+		Fixes:       []finding.Fix{restartFix(f, "Start MirrorMaker 2 with this file, or correct the aliases in `clusters` to those it was started with.", f.discoveryStart()+f.emitBudget()+f.commitBudget())},
+	}
 }
 
 // namedChecks are about --group and --topic values; they run once per flow and value.

@@ -59,6 +59,12 @@ func inferGenerations(f *flowView) generations {
 			newest, newestLinear = c.Time, l
 		}
 	}
+	if s, st := f.Syncs.Get(); st == snapshot.Known {
+		linear, plusOne = max(linear, int(s.CountedOn)), max(plusOne, int(s.OnePast))
+		if last := max(s.CountedOnLast, s.OnePastLast); last >= newest && last > 0 {
+			newestLinear = s.CountedOnLast > s.OnePastLast
+		}
+	}
 	old, young := mm2.SetOf(mm2.G1, mm2.G2), mm2.SetOf(mm2.G3, mm2.G4, mm2.G5)
 	switch {
 	case linear > 0 && plusOne == 0, linear > 0 && newestLinear:

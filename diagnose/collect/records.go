@@ -137,7 +137,7 @@ func (c *collector) syncs(ctx context.Context, f *snapshot.Flow) {
 	if f.SyncsOn == f.Target {
 		other, otherName = c.by[f.Source], "mm2-offset-syncs"+f.Policy.InternalSeparator+f.Target+f.Policy.InternalSeparator+"internal"
 	}
-	f.Syncs = c.foldSyncs(ctx, cl, f.SyncsTopic)
+	f.Syncs = c.foldSyncs(ctx, cl, f.SyncsTopic, newRules(f))
 	st, gap := c.topicState(ctx, other, otherName)
 	switch st {
 	case snapshot.Absent:
@@ -160,7 +160,7 @@ type fold struct {
 	greedy, twoPointer translate.Slots
 }
 
-func (c *collector) foldSyncs(ctx context.Context, cl *cluster, topic string) snapshot.Fact[snapshot.Syncs] {
+func (c *collector) foldSyncs(ctx context.Context, cl *cluster, topic string, rules rules) snapshot.Fact[snapshot.Syncs] {
 	st, gap := c.topicState(ctx, cl, topic)
 	switch st {
 	case snapshot.Absent:
@@ -184,12 +184,14 @@ func (c *collector) foldSyncs(ctx context.Context, cl *cluster, topic string) sn
 			fd = &fold{out: snapshot.PartitionSyncs{Topic: s.Topic, Partition: s.Partition}, greedy: translate.NewSlots(translate.Greedy), twoPointer: translate.NewSlots(translate.TwoPointer)}
 			folds[string(r.Key)] = fd
 		}
+		rules.see(s)
 		fd.add(snapshot.Sync{Up: s.Upstream, Down: s.Downstream, Offset: r.Offset, Time: r.Timestamp})
 	})
 	if err != nil {
 		return snapshot.NotKnown[snapshot.Syncs](gapOf(cl.Alias, "Fetch", topic, err))
 	}
 	out.Start, out.End = sp.start, sp.end
+	rules.tell(&out)
 	for _, fd := range folds {
 		fd.out.Greedy, fd.out.TwoPointer = runs(&fd.greedy), runs(&fd.twoPointer)
 		out.Partitions = append(out.Partitions, fd.out)

@@ -93,8 +93,14 @@ type Syncs struct {
 	First      int64            `json:"first,omitempty"` // ms, oldest record
 	Last       int64            `json:"last,omitempty"`  // ms, newest record
 	Partitions []PartitionSyncs `json:"partitions"`      // by source topic, partition
-	Bad        []BadRecord      `json:"bad,omitempty"`
-	BadCount   int64            `json:"badCount,omitempty"`
+	// How many checkpoints were seen to follow from some sync by the one rule or the other, and when the newest such one was
+	// written (ms): counted on from it (up to 3.4.0), or one past it (from 3.4.1 on).
+	CountedOn     int64       `json:"countedOn,omitempty"`
+	CountedOnLast int64       `json:"countedOnLast,omitempty"`
+	OnePast       int64       `json:"onePast,omitempty"`
+	OnePastLast   int64       `json:"onePastLast,omitempty"`
+	Bad           []BadRecord `json:"bad,omitempty"`
+	BadCount      int64       `json:"badCount,omitempty"`
 }
 
 // PartitionSyncs is what is left of one source partition's syncs after folding.

@@ -150,7 +150,7 @@ func (e *FilterError) Error() string {
 		which = "exclude"
 	}
 	hint := ""
-	if strings.Contains(e.List, "{") {
+	if e.Err.Reason == "Unclosed counted closure" {
 		hint = "; a comma always separates list elements, so {1,3} cannot be written"
 	}
 	return fmt.Sprintf("%s list %q: %v%s", which, e.List, e.Err, hint)

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -55,6 +56,9 @@ func (r *resolver) clusters() ([]string, error) {
 	e, ok := r.p.Lookup("clusters")
 	var list []string
 	if ok {
+		if len(Placeholders(e.Value)) > 0 {
+			return nil, badValue(Effective{Key: e.Key, Value: e.Value, Written: e.Key, File: r.file, Line: e.Line}, "a list of aliases", Driver)
+		}
 		list = mm2.SplitList(e.Value)
 	}
 	var out []string
@@ -132,7 +136,12 @@ func (r *resolver) problems(s *Setup) []*Error {
 		Why:  "each flow needs its own switch, which is off by default; possible here: " + flowNames(s.Flows),
 		Next: "add the line: " + r.likeliest(s) + ".enabled = true"}
 	for _, f := range s.Flows {
-		if on, v, err := f.Bool(Source, "enabled"); !v.IsDefault() && (err != nil || !on) {
+		on, v, err := f.Bool(Source, "enabled")
+		var bad *Error
+		if errors.As(err, &bad) {
+			return append(out, bad)
+		}
+		if !v.IsDefault() && !on {
 			e.Line = v.Line
 			e.Why += fmt.Sprintf("; %s says %s = %s", v.Where(), v.Written, v.Value)
 			break

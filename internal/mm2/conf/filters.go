@@ -2,7 +2,6 @@ package conf
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
@@ -79,6 +78,11 @@ func (f *Flow) TopicRules() (mm2.TopicRules, error) {
 }
 
 func newFilter(l Lists, r Reader) (*mm2.Filter, error) {
+	for _, e := range []Effective{l.Include, l.Exclude} {
+		if len(Placeholders(e.Value)) > 0 {
+			return nil, badValue(e, "a list of patterns", r)
+		}
+	}
 	filter, err := mm2.NewFilter(l.Include.Value, l.Exclude.Value, l.Exclude.IsDefault())
 	var bad *mm2.FilterError
 	if errors.As(err, &bad) {
@@ -86,11 +90,9 @@ func newFilter(l Lists, r Reader) (*mm2.Filter, error) {
 		if bad.Exclude {
 			e = l.Exclude
 		}
-		return nil, &Error{File: e.File, Line: e.Line,
-			What: fmt.Sprintf("%s = %q", cmpOr(e.Written, e.Key), e.Value),
-			Why:  bad.Error() + "; " + r.String() + " does not start",
-			Next: "write Java regular expressions, separated by commas, for whole names",
-		}
+		fault := badValue(e, "Java regular expressions for whole names, separated by commas", r)
+		fault.Why = bad.Error() + "; " + r.String() + " does not start"
+		return nil, fault
 	}
 	return filter, err
 }

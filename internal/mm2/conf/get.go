@@ -142,17 +142,21 @@ var placeholder = regexp.MustCompile(`\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`)
 // Placeholders gives the references to config providers, ${provider:path:key} or ${provider:key}, within a value.
 func Placeholders(value string) []string { return placeholder.FindAllString(value, -1) }
 
-// Policy gives the replication policy of the flow.
+// Policy gives the replication policy of the flow; of unknown kind also when its separator comes from a config provider.
 func (f *Flow) Policy() mm2.Policy {
 	class, _ := f.Text(Source, "replication.policy.class")
 	separator, e := f.Text(Source, "replication.policy.separator")
 	alias, _ := f.Text(Source, "source.cluster.alias")
 	flag, _, err := f.Bool(Source, "replication.policy.internal.topic.separator.enabled")
 	_, hasFlag := f.base["replication.policy.internal.topic.separator.enabled"]
-	return mm2.NewPolicy(mm2.PolicyConfig{
+	p := mm2.NewPolicy(mm2.PolicyConfig{
 		Class: class, Separator: separator, SeparatorSet: !e.IsDefault(),
 		InternalSeparatorEnabled: !hasFlag || err != nil || flag, SourceAlias: alias,
 	}, f.version)
+	if len(Placeholders(separator)) > 0 {
+		p.Kind = mm2.PolicyUnknown
+	}
+	return p
 }
 
 // Location gives offset-syncs.topic.location.

@@ -35,7 +35,7 @@ const (
 	Client
 )
 
-// String gives the class of a connector, or "worker".
+// String gives the short class of a connector, "the worker" or "connect-mirror-maker".
 func (r Reader) String() string {
 	switch r {
 	case Source:
@@ -45,9 +45,9 @@ func (r Reader) String() string {
 	case Heartbeat:
 		return "MirrorHeartbeatConnector"
 	case Worker:
-		return "worker"
+		return "the worker"
 	}
-	return "driver"
+	return "connect-mirror-maker"
 }
 
 // Default is a default value in the releases From <= v < Before; a zero version is an open end.

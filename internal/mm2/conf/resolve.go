@@ -161,9 +161,12 @@ func (r *resolver) connector(f *Flow, a, b Cluster) {
 	f.base.putIfAbsent("enabled", filledIn("false"))
 }
 
-// lost is KAFKA-17192: from 3.5.0 to 3.8.0 a key that equals a forwarded prefix is not forwarded.
+// lost is KAFKA-17192: in 3.5.0 - 3.7.1 and 3.8.0 a key that equals a forwarded prefix is not forwarded.
 func (r *resolver) lost(key, prefix string) bool {
-	return key == prefix && !r.v.IsZero() && r.v.AtLeast(3, 5, 0) && r.v.Before(3, 8, 1)
+	if key != prefix || r.v.IsZero() {
+		return false
+	}
+	return r.v.AtLeast(3, 5, 0) && r.v.Before(3, 7, 2) || r.v.Compare(mm2.V(3, 8, 0)) == 0
 }
 
 var workerPrefixes = []string{"offset.storage", "config.storage", "status.storage", "key.converter", "value.converter",
@@ -188,7 +191,9 @@ func (r *resolver) worker(f *Flow, b Cluster) {
 			f.worker.put(e.Key, r.effective(e.Key, e, RuleProviders))
 		}
 	}
-	f.worker.putIfAbsent("client.id", filledIn(f.Name()))
+	if r.is(3, 5, 0) {
+		f.worker.putIfAbsent("client.id", filledIn(f.Name()))
+	}
 	f.worker.putIfAbsent("group.id", filledIn(f.Source+"-mm2"))
 	for _, kind := range []string{"offset", "status", "config"} {
 		plural := kind

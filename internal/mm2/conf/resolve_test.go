@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,4 +170,19 @@ func TestRulesAsReal(t *testing.T) {
 	}
 }
 
-var _ = strings.Contains
+// TestForwardedPrefixLost: KAFKA-17192 by release; the fix is in 3.7.2, 3.8.1 and 3.9.0.
+func TestForwardedPrefixLost(t *testing.T) {
+	for release, lost := range map[mm2.Version]bool{
+		mm2.V(3, 4, 1): false, mm2.V(3, 5, 0): true, mm2.V(3, 7, 1): true, mm2.V(3, 7, 2): false, mm2.V(3, 8, 0): true, mm2.V(3, 8, 1): false, {}: false,
+	} {
+		s, err := Resolve(properties(t, "testdata/rules/providers.properties"), release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := s.Flow("s->t")
+		e, _ := f.Get(Worker, "key.converter")
+		if got := e.IsDefault(); got != lost {
+			t.Errorf("%v: bare key.converter lost = %v, want %v", release, got, lost)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package collect
+
+import (
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// rules watches the syncs stream by and notes by which rule the checkpoints follow from them: counted on from a sync (up to
+// 3.4.0) or one past it (KAFKA-12468, 3.4.1). The store that is kept would have forgotten most of these syncs.
+type rules map[kafka.TopicPartition]*rulesOf
+
+type rulesOf struct {
+	byShift map[int64][]*explained // by C.down - C.up
+	byNext  map[int64][]*explained // by C.down - 1
+}
+
+type explained struct {
+	c                  snapshot.Checkpoint
+	countedOn, onePast bool
+}
+
+func newRules(f *snapshot.Flow) rules {
+	out := rules{}
+	cs, st := f.Checkpointed.Get()
+	if st != snapshot.Known {
+		return out
+	}
+	p := PolicyOf(*f)
+	for _, c := range cs.Newest {
+		topic, ok := upstream(p, f.Source, c.Topic)
+		if !ok {
+			continue
+		}
+		tp := kafka.TopicPartition{Topic: topic, Partition: c.Partition}
+		r := out[tp]
+		if r == nil {
+			r = &rulesOf{byShift: map[int64][]*explained{}, byNext: map[int64][]*explained{}}
+			out[tp] = r
+		}
+		e := &explained{c: c}
+		r.byShift[c.Down-c.Up] = append(r.byShift[c.Down-c.Up], e)
+		r.byNext[c.Down-1] = append(r.byNext[c.Down-1], e)
+	}
+	return out
+}
+
+// upstream is the source's name of a topic on the target.
+func upstream(p mm2.Policy, source, topic string) (string, bool) {
+	src, remote, known := p.TopicSource(topic)
+	if !known || !remote || src != source && src != "" {
+		return "", false
+	}
+	name, remote, known := p.UpstreamTopic(topic)
+	return name, remote && known
+}
+
+func (r rules) see(s mm2.OffsetSync) {
+	of := r[kafka.TopicPartition{Topic: s.Topic, Partition: s.Partition}]
+	if of == nil {
+		return
+	}
+	for _, e := range of.byShift[s.Downstream-s.Upstream] {
+		if e.c.Up-s.Upstream > 1 {
+			e.countedOn = true
+		}
+		if e.c.Up == s.Upstream {
+			e.countedOn, e.onePast = true, true // the very record: both rules give it
+		}
+	}
+	for _, e := range of.byNext[s.Downstream] {
+		if e.c.Up-s.Upstream > 1 {
+			e.onePast = true
+		}
+	}
+}
+
+// tell counts the checkpoints that fit one rule and not the other.
+func (r rules) tell(out *snapshot.Syncs) {
+	for _, of := range r {
+		for _, es := range of.byNext {
+			for _, e := range es {
+				switch {
+				case e.countedOn && !e.onePast:
+					out.CountedOn++
+					out.CountedOnLast = max(out.CountedOnLast, e.c.Time)
+				case e.onePast && !e.countedOn:
+					out.OnePast++
+					out.OnePastLast = max(out.OnePastLast, e.c.Time)
+				}
+			}
+		}
+	}
+}
