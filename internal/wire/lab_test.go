@@ -162,6 +162,9 @@ func TestLab(t *testing.T) {
 	if o := fo["nobody"]; o.Err != nil || len(o.Offsets) != 0 {
 		t.Errorf("%+v", o)
 	}
+	if strings.HasPrefix(os.Getenv("LAB_VERSION"), "4.") {
+		checkGroupTypes(t, c, []string{addr}, topic, "-"+topic)
+	}
 	cs := c.DescribeTopicConfigs(ctx(t), []string{topic, "not-there"})
 	found := false
 	for _, e := range cs[topic].Entries {
