@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 
@@ -56,13 +55,18 @@ func (c *Client) DescribeGroups(ctx context.Context, groups []GroupRef) map[stri
 		ids := byType[t]
 		if t != kafka.TypeClassic {
 			for id := range open {
-				if r := out[id]; id != "" && !r.Exists && r.Err == nil {
+				// A classic group that is active has members: an answer without them is about another type.
+				if r := out[id]; id != "" && r.Err == nil && (!r.Exists || r.State.Active() && len(r.Members) == 0) {
 					ids = append(ids, id)
 				}
 			}
 			slices.Sort(ids)
 		}
-		maps.Copy(out, c.describeAs(ctx, t, ids))
+		for id, r := range c.describeAs(ctx, t, ids) {
+			if r.Exists || !out[id].Exists {
+				out[id] = r
+			}
+		}
 	}
 	return out
 }

@@ -234,3 +234,31 @@ func TestReadStopsAtTheCallbacksError(t *testing.T) {
 		t.Errorf("%v after %d", err, n)
 	}
 }
+
+func TestReadSurvivesBrokenConnectionsAndMovedLeaders(t *testing.T) {
+	k := fake(t, kfake.SeedTopics(1, "log"))
+	produce(t, k, "log", 20)
+	c := open(t, k.ListenAddrs(), nil)
+	cut := 0
+	k.ControlKey(1, func(kmsg.Request) (kmsg.Response, error, bool) {
+		k.KeepControl()
+		if cut++; cut%2 == 1 {
+			return nil, errors.New("cut"), true
+		}
+		return nil, nil, false
+	})
+	var offs []int64
+	st, err := c.ReadPartition(ctx(t), "log", 0, 0, 20, ReadOptions{MaxBytes: 1}, func(r *kafka.Record) error {
+		if offs = append(offs, r.Offset); r.Offset == 7 {
+			go k.MoveTopicPartition("log", 0, (k.LeaderFor("log", 0)+1)%3)
+		}
+		return nil
+	})
+	want := make([]int64, 20)
+	for i := range want {
+		want[i] = int64(i)
+	}
+	if err != nil || !slices.Equal(offs, want) || st.Retries < 10 {
+		t.Errorf("%v %+v %v", offs, st, err)
+	}
+}

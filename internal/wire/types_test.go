@@ -67,7 +67,7 @@ func checkGroupTypes(t *testing.T, c *Client, addrs []string, topic, suffix stri
 		}
 		for id, typ := range want {
 			r := got[id]
-			if r.Err != nil || !r.Exists || r.Type != typ && (typed || typ != kafka.TypeConsumer || r.Type != kafka.TypeClassic) || len(r.Members) != 1 || r.Members[0].ClientID != "app" || r.Members[0].Host == "" {
+			if r.Err != nil || !r.Exists || r.Type != typ || len(r.Members) != 1 || r.Members[0].ClientID != "app" || r.Members[0].Host == "" {
 				t.Errorf("typed %v, %s: %+v", typed, id, r)
 			}
 		}

@@ -1,0 +1,146 @@
+package collect
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/formatters"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/translate"
+)
+
+// mostBad is how many unreadable records are listed; all are counted.
+const mostBad = 20
+
+func addBad(list []snapshot.BadRecord, n *int64, r *kafka.Record, err error) []snapshot.BadRecord {
+	*n++
+	if len(list) < mostBad {
+		list = append(list, snapshot.BadRecord{Partition: r.Partition, Offset: r.Offset, Reason: err.Error()})
+	}
+	return list
+}
+
+func firstLast(first, last, ts int64) (int64, int64) {
+	if ts <= 0 {
+		return first, last
+	}
+	if first == 0 || ts < first {
+		first = ts
+	}
+	return first, max(last, ts)
+}
+
+// CheckpointFold keeps the newest checkpoint of each group and partition while the topic streams by.
+type CheckpointFold struct {
+	out    snapshot.Checkpoints
+	newest map[string]*snapshot.Checkpoint
+}
+
+// NewCheckpointFold begins with an empty topic.
+func NewCheckpointFold(topic string) *CheckpointFold {
+	return &CheckpointFold{out: snapshot.Checkpoints{Topic: topic, Newest: []snapshot.Checkpoint{}}, newest: map[string]*snapshot.Checkpoint{}}
+}
+
+// Add takes the next record; one that does not decode is counted and listed.
+func (f *CheckpointFold) Add(r *kafka.Record) {
+	f.out.Records++
+	f.out.First, f.out.Last = firstLast(f.out.First, f.out.Last, r.Timestamp)
+	c, _, err := formatters.DecodeCheckpoint(r.Key, r.Value)
+	if err != nil {
+		f.out.Bad = addBad(f.out.Bad, &f.out.BadCount, r, err)
+		return
+	}
+	n := f.newest[string(r.Key)]
+	if n == nil {
+		n = &snapshot.Checkpoint{}
+		f.newest[string(r.Key)] = n
+	}
+	*n = snapshot.Checkpoint{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Up: c.Upstream, Down: c.Downstream, Metadata: c.Metadata, Offset: r.Offset, Time: r.Timestamp}
+}
+
+// Result gives what was kept; start and end are the topic's.
+func (f *CheckpointFold) Result(start, end int64) snapshot.Checkpoints {
+	out := f.out
+	out.Start, out.End = start, end
+	for _, n := range f.newest {
+		out.Newest = append(out.Newest, *n)
+	}
+	slices.SortFunc(out.Newest, func(a, b snapshot.Checkpoint) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return out
+}
+
+// SyncFold keeps, for each source partition, MirrorMaker 2's slots and the newest and oldest sync while the topic streams by.
+type SyncFold struct {
+	out   snapshot.Syncs
+	folds map[string]*partitionFold
+	rules rules
+}
+
+type partitionFold struct {
+	out                snapshot.PartitionSyncs
+	greedy, twoPointer translate.Slots
+}
+
+// NewSyncFold begins with an empty topic on a cluster. The flow's checkpoints, read before, tell by which rule they follow
+// from the syncs.
+func NewSyncFold(cluster string, f *snapshot.Flow) *SyncFold {
+	return &SyncFold{out: snapshot.Syncs{Cluster: cluster, Topic: f.SyncsTopic, History: "fold", Partitions: []snapshot.PartitionSyncs{}}, folds: map[string]*partitionFold{}, rules: newRules(f)}
+}
+
+// Add takes the next record; one that does not decode is counted and listed.
+func (f *SyncFold) Add(r *kafka.Record) {
+	f.out.Records++
+	f.out.First, f.out.Last = firstLast(f.out.First, f.out.Last, r.Timestamp)
+	s, _, err := formatters.DecodeOffsetSync(r.Key, r.Value)
+	if err != nil {
+		f.out.Bad = addBad(f.out.Bad, &f.out.BadCount, r, err)
+		return
+	}
+	p := f.folds[string(r.Key)]
+	if p == nil {
+		p = &partitionFold{out: snapshot.PartitionSyncs{Topic: s.Topic, Partition: s.Partition}, greedy: translate.NewSlots(translate.Greedy), twoPointer: translate.NewSlots(translate.TwoPointer)}
+		f.folds[string(r.Key)] = p
+	}
+	f.rules.see(s)
+	p.add(snapshot.Sync{Up: s.Upstream, Down: s.Downstream, Offset: r.Offset, Time: r.Timestamp})
+}
+
+// Result gives what was kept; start and end are the topic's.
+func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
+	out := f.out
+	out.Start, out.End = start, end
+	f.rules.tell(&out)
+	for _, p := range f.folds {
+		p.out.Greedy, p.out.TwoPointer = runs(&p.greedy), runs(&p.twoPointer)
+		out.Partitions = append(out.Partitions, p.out)
+	}
+	slices.SortFunc(out.Partitions, func(a, b snapshot.PartitionSyncs) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return out
+}
+
+func (p *partitionFold) add(s snapshot.Sync) {
+	o := &p.out
+	if o.Count == 0 {
+		o.Oldest = s
+	} else if s.Up < o.Newest.Up || s.Down < o.Newest.Down {
+		o.Rewinds++
+	}
+	o.Count++
+	o.Newest = s
+	t := translate.Sync{Upstream: s.Up, Downstream: s.Down, Offset: s.Offset, Time: s.Time}
+	p.greedy.Apply(t)
+	p.twoPointer.Apply(t)
+}
+
+func runs(s *translate.Slots) []snapshot.Run {
+	var out []snapshot.Run
+	for _, r := range s.Runs() {
+		out = append(out, snapshot.Run{Slot: r.Slot, Sync: snapshot.Sync{Up: r.Sync.Upstream, Down: r.Sync.Downstream, Offset: r.Sync.Offset, Time: r.Sync.Time}})
+	}
+	return out
+}
