@@ -141,7 +141,7 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 	if l.setup != nil || l.snapshot != nil {
 		return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
 	}
-	if l.setup, err = conf.Parse(name, b, l.version); err != nil {
+	if l.setup, err = conf.Parse(name, b, l.version); l.setup == nil {
 		return &exitError{exitUsage, err}
 	}
 	l.file = name

@@ -58,13 +58,16 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 
 // linkUnread says that a link's own facts could not be read at all.
 func (f *flowView) linkUnread(l finding.Link) bool {
+	if f.src.listed.Unknown() {
+		return true // without the source's groups there is nothing to follow
+	}
 	switch l {
 	case finding.LinkReplication:
 		return f.src.Topics.Unknown() || f.dst.Topics.Unknown()
 	case finding.LinkSyncs:
 		return f.Syncs.Unknown() && !f.everyRowHasCheckpoint()
 	case finding.LinkCheckpoints:
-		return f.Checkpointed.Unknown() || f.src.listed.Unknown()
+		return f.Checkpointed.Unknown()
 	case finding.LinkCommit, finding.LinkAccuracy:
 		return f.dst.listed.Unknown()
 	}
@@ -130,6 +133,11 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	}
 	out[3].Facts = finding.Observed{{Name: "rows", Value: judgedRows}, {Name: "committed", Value: withT}}
 	out[3].Text = fmt.Sprintf("%d of %d group-partitions have an offset on %s", withT, judgedRows, f.Target)
+	if f.src.listed.Unknown() {
+		out[3].Text = "not read: " + f.src.listed.Why().String()
+		out[0].Text, out[4].Text = out[3].Text, "not read"
+		return
+	}
 	if f.dst.listed.Unknown() {
 		out[3].Text, out[4].Text = "not read: "+f.dst.listed.Why().String(), "not read"
 		return
