@@ -18,7 +18,7 @@ var checkpointChecks = []check{
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
 	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
-	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset, Applies: eligibleRow, Run: checkBeforeOldest},
+	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook, Applies: eligibleRow, Run: checkBeforeOldest},
 	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo, Uses: finding.Generation | finding.Tasks | finding.Settings | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
 	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},
 	{Code: 219, Grain: finding.OnFlow, Needs: finding.SourceGroups, Run: checkTypes},
@@ -367,6 +367,12 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 			Steps: []finding.Step{
 				{Text: "set the position on the target to the start of the copy: re-reads, skips nothing", Command: fmt.Sprintf("kafka-consumer-groups.sh --bootstrap-server %s --group %s --topic %s --reset-offsets --to-earliest --execute", bootstrapOf(f.dst), quote(gp.group), quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))), Undo: "delete the offsets again: kafka-consumer-groups.sh --delete-offsets"}},
 			WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}},
+	}
+	if e, ok := gp.earlier(); ok {
+		if before, st := e.sourceOffset().Get(); st == snapshot.Known && before != u {
+			fd.Severity = finding.Info // on its way: it will pass the sync
+			fd.Because += fmt.Sprintf("; it moves (%d a moment ago)", before)
+		}
 	}
 	if f.gens.set.All()[0] >= 3 && !f.gens.set.Has(5) {
 		fd.Bugs = []string{"KAFKA-15905"}

@@ -114,8 +114,13 @@ func checkNoSync(v *View, s subject) *finding.Finding {
 	if dk != snapshot.Known || uk != snapshot.Known || dst.End.Or(0) == 0 {
 		return nil // nothing was mirrored yet: expected
 	}
+	// The first sync of a young partition may still wait for its turn: more than ten in flight are held back until the next
+	// commit of source offsets.
 	if start, ok := f.sourceTaskStart(); ok && v.now-start < f.flushBudget() {
-		return nil // the first sync may still wait for its turn
+		return nil
+	}
+	if src, st := gp.sourcePartition().Get(); st == snapshot.Known && src.First.Known() && v.now-src.First.Or(0) < f.flushBudget() {
+		return nil
 	}
 	end := dst.End.Or(0)
 	fd := &finding.Finding{

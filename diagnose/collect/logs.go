@@ -18,13 +18,17 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 		f := &flows[i]
 		src, dst := c.by[f.Source], c.by[f.Target]
 		p := PolicyOf(*f)
+		synced := map[string]int{} // partitions with a sync
+		for _, ps := range f.Syncs.Or(snapshot.Syncs{}).Partitions {
+			synced[ps.Topic]++
+		}
 		for _, t := range committedTopics(src.out.Groups) {
 			src.needed[t] = true
 			if name, known := p.FormatRemoteTopic(f.Source, t); known {
 				dst.needed[name] = true
 				if dst.topics[name] == nil {
 					src.aged[t] = true
-				} else if s := src.topics[t]; s != nil && len(s.Partitions) > len(dst.topics[name].Partitions) {
+				} else if s := src.topics[t]; s != nil && (len(s.Partitions) > len(dst.topics[name].Partitions) || synced[t] < len(s.Partitions)) {
 					src.aged[t] = true
 				}
 			}
