@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/render"
-	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 )
 
@@ -33,6 +33,8 @@ type diagnoseOptions struct {
 	streams *term.Streams
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
+
+	confirmAfter time.Duration // 0: the default
 }
 
 func newDiagnose(s *term.Streams, run func(context.Context, *diagnoseOptions) error) *cobra.Command {
@@ -84,22 +86,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 func runDiagnose(ctx context.Context, o *diagnoseOptions) error {
-	failOn, err := parseSeverity(o.FailOn)
-	if err != nil {
-		return err
-	}
-	outs, err := parseOutputs(o.Output, "text", "json")
-	if err != nil {
-		return err
-	}
-	if o.Partitions != "" && !slices.Contains([]string{"all", "problems", "none"}, o.Partitions) {
-		return usage("--partitions %s: one of all, problems, none", o.Partitions)
-	}
-	s, err := o.look(ctx)
-	if err != nil {
-		return err
-	}
-	r, err := o.judge(ctx, s)
+	r, outs, failOn, err := o.diagnose(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,10 +100,32 @@ func runDiagnose(ctx context.Context, o *diagnoseOptions) error {
 	return nil
 }
 
+// diagnose checks the flags and gives the report.
+func (o *diagnoseOptions) diagnose(ctx context.Context) (*diagnose.Report, []output, finding.Severity, error) {
+	failOn, err := parseSeverity(o.FailOn)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	outs, err := parseOutputs(o.Output, "text", "json")
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if o.Partitions != "" && !slices.Contains([]string{"all", "problems", "none"}, o.Partitions) {
+		return nil, nil, 0, usage("--partitions %s: one of all, problems, none", o.Partitions)
+	}
+	s, err := o.look(ctx)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	defer s.close()
+	r, err := o.judge(ctx, s)
+	return r, outs, failOn, err
+}
+
 // rounds is how many looks a run takes at most when errors have to be confirmed.
 const rounds = 3
 
-// pauseMs lets a moving flow move between two looks.
+// confirmAfter lets a moving flow move between two looks.
 const confirmAfter = 1500 * time.Millisecond
 
 // judge runs the doctor; live, an error is believed when a second look shows it too.
@@ -138,7 +147,7 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 	r, asks := diagnose.Run(snap, opts)
 	for round := 1; round < rounds && len(asks) > 0 && s.live() && (o.Observe == 0 || round > 1); round++ {
 		s.progress("looking a second time before an error is believed")
-		if err := o.sleep(ctx, confirmAfter); err != nil {
+		if err := o.sleep(ctx, cmp.Or(o.confirmAfter, confirmAfter)); err != nil {
 			return nil, err
 		}
 		if snap, err = s.again(ctx, snap); err != nil {
@@ -280,5 +289,3 @@ func problems(rows []diagnose.Row, which string) []diagnose.Row {
 	}
 	return out
 }
-
-var _ = snapshot.SchemaVersion

@@ -212,7 +212,9 @@ func (p *recordPrinter) live(ctx context.Context, o *recordsOptions) error {
 		if err := c.Client.Contact(ctx); err != nil {
 			return &exitError{exitIncomplete, err}
 		}
-		if err := collect.Records(ctx, c, topic, func(r *kafka.Record) { p.print(entryOf(o.Kind, r), fmt.Sprintf("%s-%d offset %d", topic, r.Partition, r.Offset)) }); err != nil {
+		if err := collect.Records(ctx, c, topic, func(r *kafka.Record) {
+			p.print(entryOf(o.Kind, r), fmt.Sprintf("%s-%d offset %d", topic, r.Partition, r.Offset))
+		}); err != nil {
 			return &exitError{exitIncomplete, err}
 		}
 		return nil

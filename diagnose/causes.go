@@ -100,7 +100,7 @@ func (e *engine) findings() []finding.Finding {
 	var order []mergeKey
 	merged := map[mergeKey][]*raw{}
 	for _, r := range e.raws {
-		if r.root != nil {
+		if r.root != nil || e.repeats(r) {
 			continue
 		}
 		k := mergeKey{code: r.f.Code, slug: r.f.Slug, flow: r.f.Flow, severity: r.f.Severity}
@@ -128,6 +128,16 @@ func (e *engine) findings() []finding.Finding {
 
 // mostSubjects is how many subjects a finding lists; all are counted.
 const mostSubjects = 100
+
+// repeats says that a remark only repeats what an error of the same code says of the same group.
+func (e *engine) repeats(r *raw) bool {
+	if r.f.Severity != finding.Info || !slices.Contains(perGroup, r.f.Code) {
+		return false
+	}
+	return slices.ContainsFunc(e.raws, func(o *raw) bool {
+		return o.f.Code == r.f.Code && o.f.Flow == r.f.Flow && o.f.Subject.Group == r.f.Subject.Group && o.f.Severity > finding.Info && o.root == nil
+	})
+}
 
 func mergeRaws(rs []*raw) finding.Finding {
 	f := *rs[0].f

@@ -75,19 +75,17 @@ func inferGenerations(f *flowView) generations {
 	return generations{set: mm2.Between(mm2.G1, mm2.G5), basis: "nothing told the version; --mm2-version does"}
 }
 
-// fits says by which rule a checkpoint follows from the syncs that are kept: counted on from a sync at least two records
-// back, or one past a sync. Both or neither decide nothing.
+// fits says by which rule a checkpoint follows from the syncs that are kept: counted on from a sync, or one past it. Both or
+// neither decide nothing.
 func fits(ps *snapshot.PartitionSyncs, c *snapshot.Checkpoint) (linear, plusOne bool) {
 	try := func(s snapshot.Sync) {
 		d := c.Up - s.Up
 		if d < 0 {
 			return
 		}
-		if c.Down == s.Down+d && d != 1 {
-			if d == 0 {
-				linear, plusOne = true, true
-			}
+		if c.Down == s.Down+d {
 			linear = true
+			plusOne = plusOne || d <= 1 // of the very record, or of the one before: both rules give the same
 		}
 		if d > 0 && c.Down == s.Down+1 {
 			plusOne = true

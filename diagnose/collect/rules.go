@@ -60,16 +60,15 @@ func (r rules) see(s mm2.OffsetSync) {
 	if of == nil {
 		return
 	}
+	// Where the sync is of the very record, or of the one before, both rules give the same.
 	for _, e := range of.byShift[s.Downstream-s.Upstream] {
-		if e.c.Up-s.Upstream > 1 {
+		if d := e.c.Up - s.Upstream; d >= 0 {
 			e.countedOn = true
-		}
-		if e.c.Up == s.Upstream {
-			e.countedOn, e.onePast = true, true // the very record: both rules give it
+			e.onePast = e.onePast || d <= 1
 		}
 	}
 	for _, e := range of.byNext[s.Downstream] {
-		if e.c.Up-s.Upstream > 1 {
+		if e.c.Up > s.Upstream {
 			e.onePast = true
 		}
 	}
