@@ -330,8 +330,8 @@ func checkNotDiscovered(v *View, s subject) *finding.Finding {
 	a := f.Assigned.Or(snapshot.Assigned{})
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: keyRefreshGroups, Value: interval}, {Name: "groups given to tasks", Value: len(a.Groups)}, {Name: "list written", Value: age(v.now-a.Time) + " ago"}},
-		Because:     fmt.Sprintf("the group passes the filters and is not among the %d that the checkpoint tasks were given; MirrorMaker 2 looks for new groups every %d s", len(a.Groups), interval),
-		Consequence: fmt.Sprintf("It is found at the next look, at the latest %s from now, and has an offset on %s about %s later.", age(interval*1000), f.Target, age(f.emitBudget()+f.commitBudget())),
+		Because:     fmt.Sprintf("the group passes the filters and is not among the %d that the checkpoint tasks were given; MirrorMaker 2 looks for new groups every %d s: it appears on %s at the latest %s from now", len(a.Groups), interval, f.Target, age(interval*1000+f.emitBudget()+f.commitBudget())),
+		Consequence: "Until then consumers of the group that fail over start by auto.offset.reset.",
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Wait one refresh (%d s). If the group is older than that, restart MirrorMaker 2: it looks when it starts.", interval), WaitSeconds: int((f.discoveryBudget() + f.commitBudget()) / 1000)}},
 		Confirm:     []finding.Command{assignedCommand(f)},
 	}

@@ -45,6 +45,7 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	}
 	e.named(groups, topics)
 	e.attach()
+	e.settleSkips()
 	r := v.report(e, o)
 	return r, asks(r)
 }

@@ -50,6 +50,7 @@ func (r *raw) top() *raw {
 type engine struct {
 	v          *View
 	raws       []*raw
+	skips      []skippedCheck
 	notChecked []finding.NotChecked
 }
 
@@ -111,21 +112,52 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 	f.SubjectCount = 1
 }
 
+// skipped is a check that could not be decided for one subject.
+type skippedCheck struct {
+	code  finding.Code
+	grain finding.Grain
+	s     subject
+	gap   *snapshot.Gap
+}
+
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
-	n := finding.NotChecked{Check: c.Code.String(), Why: gap.String(), Count: 1}
-	if s.flow != nil {
-		n.Flow = s.flow.Name()
-	}
-	if gap != nil && gap.Code == "denied" {
-		n.DecidedBy = "the ACL named in MM2D-003"
-	}
-	for i := range e.notChecked {
-		if o := &e.notChecked[i]; o.Check == n.Check && o.Flow == n.Flow && o.Why == n.Why {
-			o.Count++
-			return
+	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
+}
+
+// settleSkips counts what was not checked, check by check and reason by reason. A question about a group or partition that a
+// proved error already answers is no longer open.
+func (e *engine) settleSkips() {
+	for _, k := range e.skips {
+		if k.grain >= finding.OnTopic && e.answered(k) {
+			continue
 		}
+		n := finding.NotChecked{Check: k.code.String(), Why: k.gap.String(), Count: 1}
+		if k.s.flow != nil {
+			n.Flow = k.s.flow.Name()
+		}
+		if k.gap != nil && k.gap.Code == "denied" {
+			n.DecidedBy = "the ACL named in MM2D-003"
+		}
+		if i := slices.IndexFunc(e.notChecked, func(o finding.NotChecked) bool { return o.Check == n.Check && o.Flow == n.Flow && o.Why == n.Why }); i >= 0 {
+			e.notChecked[i].Count++
+			continue
+		}
+		e.notChecked = append(e.notChecked, n)
 	}
-	e.notChecked = append(e.notChecked, n)
+}
+
+func (e *engine) answered(k skippedCheck) bool {
+	sub := finding.Subject{Group: k.s.group, Topic: k.s.topic}
+	if k.grain == finding.OnGroup {
+		sub.Topic = ""
+	}
+	if k.grain == finding.OnGroupPartition {
+		sub = k.s.gp.subject()
+	}
+	at := &raw{f: &finding.Finding{Flow: k.s.flow.Name(), Subject: sub}}
+	return slices.ContainsFunc(e.raws, func(r *raw) bool {
+		return r.root == nil && r.f.Severity == finding.Error && r.f.Link >= 0 && covers(r, at)
+	})
 }
 
 // subjects lists everything of a grain.

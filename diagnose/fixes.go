@@ -35,7 +35,7 @@ func propertyFix(f *flowView, text, key, value string, waitMs int64) finding.Fix
 	step := finding.Step{Text: "set in the connector's configuration", Properties: finding.Observed{{Name: key, Value: value}}}
 	if f.fixMode() == "dedicated" {
 		file := f.File
-		step.Text = "set in " + orWord(file, "mm2.properties")
+		step.Text = "set it for the flow"
 		step.File = file
 		step.Properties = finding.Observed{{Name: f.Name() + "." + key, Value: value}}
 		if e, st := f.setting(connCheckpoint, key).Get(); st == snapshot.Known && !e.Default && e.Value != "" {
@@ -43,13 +43,6 @@ func propertyFix(f *flowView, text, key, value string, waitMs int64) finding.Fix
 		}
 	}
 	return finding.Fix{Mode: f.fixMode(), Text: text, Steps: []finding.Step{step, restartStep(f)}, WaitSeconds: int(waitMs / 1000)}
-}
-
-func orWord(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
 }
 
 // rewriteFix repairs a wrong number that MirrorMaker 2 would write again: up to 3.4.0 it computes it anew, from 3.7.1 on it

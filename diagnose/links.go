@@ -16,6 +16,9 @@ func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
 	for i := range out {
 		l := finding.Link(i)
 		out[i] = LinkStatus{Flow: f.Name(), Link: l, Name: linkNames[i], Status: f.linkStatus(l, r, rows)}
+		if code := blockedBy(l, rows, r); out[i].Status != "broken" && code != "" {
+			out[i].Status, out[i].Codes = "broken", []string{code}
+		}
 		for _, fd := range r.Findings {
 			if fd.Flow == f.Name() && fd.Link == l && fd.Severity >= finding.Warning && !slices.Contains(out[i].Codes, fd.CodeText) {
 				out[i].Codes = append(out[i].Codes, fd.CodeText)
@@ -24,6 +27,26 @@ func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
 	}
 	f.linkFacts(out, rows)
 	return out
+}
+
+// blockedBy names the error of an earlier link because of which some row has nothing at this one.
+func blockedBy(l finding.Link, rows []judged, r *Report) string {
+	if l != finding.LinkCheckpoints && l != finding.LinkCommit {
+		return ""
+	}
+	for i := range rows {
+		j := &rows[i]
+		missing := l == finding.LinkCheckpoints && j.row.Checkpoint.Absent() || l == finding.LinkCommit && j.row.Committed.Target.Absent()
+		if j.row.Disposition != Faulty || !missing {
+			continue
+		}
+		for _, fd := range r.Findings {
+			if fd.CodeText == j.row.Status && fd.Severity == finding.Error && fd.Link < l {
+				return fd.CodeText
+			}
+		}
+	}
+	return ""
 }
 
 func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
@@ -144,6 +167,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	}
 	out[4].Facts = finding.Observed{{Name: "beyond the end", Value: beyond}}
 	out[4].Text = "no offset lies beyond the end of its copy"
+	if withT == 0 {
+		out[4].Text = "no offset to judge"
+	}
 	if beyond > 0 {
 		out[4].Text = fmt.Sprintf("%s beyond the end of the copy", count(beyond, "offset"))
 	}
