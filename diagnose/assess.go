@@ -117,6 +117,8 @@ func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapsho
 	}
 	a, ast := gp.isAssigned().Get()
 	switch {
+	case tst == snapshot.Known && tr.known && tr.none && gp.targetOffset().Or(noLimit) <= tr.most:
+		return expectedAt(finding.LinkCheckpoints, "before the oldest usable sync; the position on "+f.Target+" skips nothing")
 	case tst == snapshot.Known && tr.known && tr.none:
 		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "before the oldest usable sync"}
 	case ast == snapshot.Known && !a:

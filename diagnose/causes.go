@@ -152,7 +152,23 @@ func mergeRaws(rs []*raw) finding.Finding {
 			addEffect(&f, ef.f)
 		}
 	}
+	if fix := fixesOfAll[f.Code]; fix != nil && len(rs) > 1 {
+		gps := make([]groupPartition, len(rs))
+		for i, r := range rs {
+			gps[i] = r.s.gp
+		}
+		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps)}
+	}
 	return f
+}
+
+// fixesOfAll are repairs with a step for each group and topic of a merged finding.
+var fixesOfAll = map[finding.Code]func(*flowView, []groupPartition) finding.Fix{
+	206: earliestFix,
+	303: lowerFix,
+	401: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "") },
+	403: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") },
+	405: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") },
 }
 
 func addEffect(f *finding.Finding, ef *finding.Finding) {

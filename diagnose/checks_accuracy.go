@@ -43,7 +43,7 @@ func checkNegativeLag(_ *View, s subject) *finding.Finding {
 	if u, st := gp.sourceOffset().Get(); st == snapshot.Known {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "U", Value: u})
 	}
-	fd.Fixes = []finding.Fix{rewriteFix(f, gp, "")}
+	fd.Fixes = []finding.Fix{rewriteFix(f, []groupPartition{gp}, "")}
 	return fd
 }
 
@@ -65,6 +65,21 @@ func (gp groupPartition) impossible(x, up int64) (string, bool) {
 	return "", false
 }
 
+// outlived says that a wrong checkpoint does no harm any more: the group went on, and T is not wrong for where it stands now.
+// Up to 3.4.0 a checkpoint that is not written again is not committed again either.
+func (gp groupPartition) outlived(c snapshot.Checkpoint) bool {
+	u, ust := gp.sourceOffset().Get()
+	if ust != snapshot.Known || u == c.Up {
+		return false
+	}
+	t, tst := gp.targetOffset().Get()
+	if tst != snapshot.Known {
+		return tst == snapshot.Absent
+	}
+	_, wrong := gp.impossible(t, u)
+	return !wrong
+}
+
 // checkCopied: C.down equals C.up, or T equals U, where the copy has other offsets.
 func checkCopied(_ *View, s subject) *finding.Finding {
 	gp, f := s.gp, s.flow
@@ -82,7 +97,7 @@ func checkCopied(_ *View, s subject) *finding.Finding {
 		return nil
 	}
 	proof, wrong := gp.impossible(x, up)
-	if !wrong {
+	if !wrong || what == "the checkpoint" && gp.outlived(c) {
 		return nil
 	}
 	if ps, st := gp.syncsOf().Get(); st == snapshot.Known && ps.Newest.Up == ps.Newest.Down && ps.Oldest.Up == ps.Oldest.Down && what == "the checkpoint" {
@@ -93,7 +108,7 @@ func checkCopied(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("%s took over the source offset %d unchanged, but %s", what, up, proof),
 		Consequence: "The number means another record on " + f.Target + ", or none: consumers skip or repeat.",
 		Confirm:     []finding.Command{groupCommand(f.dst, gp.group), syncsCommand(f), checkpointsCommand(f)},
-		Fixes:       []finding.Fix{rewriteFix(f, gp, "3.4.1")},
+		Fixes:       []finding.Fix{rewriteFix(f, []groupPartition{gp}, "3.4.1")},
 	}
 	if tst == snapshot.Known {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "T", Value: t})
@@ -122,7 +137,7 @@ func checkExtrapolated(_ *View, s subject) *finding.Finding {
 		return nil
 	}
 	proof, wrong := gp.impossible(c.Down, c.Up)
-	if !wrong {
+	if !wrong || gp.outlived(c) {
 		return nil
 	}
 	fd := &finding.Finding{
@@ -131,7 +146,7 @@ func checkExtrapolated(_ *View, s subject) *finding.Finding {
 		Consequence: "Consumers that fail over skip records, or find their offset out of range (negative lag).",
 		Bugs:        []string{"KAFKA-12468"},
 		Confirm:     []finding.Command{syncsCommand(f), checkpointsCommand(f), groupCommand(f.dst, gp.group)},
-		Fixes:       []finding.Fix{rewriteFix(f, gp, "3.4.1")},
+		Fixes:       []finding.Fix{rewriteFix(f, []groupPartition{gp}, "3.4.1")},
 	}
 	if t, st := gp.targetOffset().Get(); st == snapshot.Known {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "T", Value: t})

@@ -353,20 +353,15 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 	if p, st := gp.sourcePartition().Get(); st == snapshot.Known && u < p.Start.Or(0) {
 		return nil // the position is gone on the source as well: expected, not MirrorMaker 2's doing
 	}
-	if c, st := gp.checkpoint().Get(); st == snapshot.Known && c.Up <= u {
-		if _, tst := gp.targetOffset().Get(); tst == snapshot.Known {
-			return nil // an older checkpoint still serves it
-		}
+	if t0, tst := gp.targetOffset().Get(); tst == snapshot.Known && t0 <= t.most {
+		return nil // an older checkpoint still serves it, or someone set a position by hand that skips nothing
 	}
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "U", Value: u}, {Name: "oldest usable sync", Value: fmt.Sprintf("%d -> %d (offset %d)", t.oldest.Up, t.oldest.Down, t.oldest.Offset)}, {Name: "newest sync", Value: fmt.Sprintf("%d -> %d (offset %d)", ps.Newest.Up, ps.Newest.Down, ps.Newest.Offset)}, {Name: "records until translatable", Value: t.oldest.Up - u}},
 		Because:     fmt.Sprintf("the position %d lies before the oldest usable offset sync (%d -> %d)", u, t.oldest.Up, t.oldest.Down),
 		Consequence: fmt.Sprintf("MirrorMaker 2 writes no checkpoint until the group has passed %d: %d records to go.", t.oldest.Up, t.oldest.Up-u),
 		Confirm:     []finding.Command{syncsCommand(f), groupCommand(f.src, gp.group)},
-		Fixes: []finding.Fix{{Mode: "kafka", Text: fmt.Sprintf("Let the group consume past %d on %s, or set its position on %s by hand while it is idle there. Nothing in MirrorMaker 2 brings the lost syncs back; from 3.7.1 on a restart no longer loses them (KAFKA-15905).", t.oldest.Up, f.Source, f.Target),
-			Steps: []finding.Step{
-				{Text: "set the position on the target to the start of the copy: re-reads, skips nothing", Command: fmt.Sprintf("kafka-consumer-groups.sh --bootstrap-server %s --group %s --topic %s --reset-offsets --to-earliest --execute", bootstrapOf(f.dst), quote(gp.group), quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))), Undo: "delete the offsets again: kafka-consumer-groups.sh --delete-offsets"}},
-			WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}},
+		Fixes:       []finding.Fix{earliestFix(f, []groupPartition{gp})},
 	}
 	if e, ok := gp.earlier(); ok {
 		if before, st := e.sourceOffset().Get(); st == snapshot.Known && before != u {
@@ -378,6 +373,17 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 		fd.Bugs = []string{"KAFKA-15905"}
 	}
 	return fd
+}
+
+// earliestFix sets positions by hand that skip nothing, for positions that MirrorMaker 2 cannot translate.
+func earliestFix(f *flowView, gps []groupPartition) finding.Fix {
+	fix := finding.Fix{Mode: "kafka", WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000),
+		Text: fmt.Sprintf("Let the group consume past the oldest sync on %s, or set its position on %s by hand while it is idle there. Nothing in MirrorMaker 2 brings the lost syncs back; from 3.7.1 on a restart no longer loses them (KAFKA-15905).", f.Source, f.Target)}
+	for _, gp := range gps {
+		fix.Steps = append(fix.Steps, finding.Step{Text: "set the position on " + f.Target + " to the start of the copy: reads again, skips nothing", Command: groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-earliest --execute"),
+			Undo: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote))})
+	}
+	return fix
 }
 
 // withoutCheckpoint narrows to eligible rows that have no checkpoint though the topic has some.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
 const rowFacts = finding.CheckpointsOf | finding.TargetOffset
@@ -169,7 +170,9 @@ func memberList(ms []snapshot.Member) string {
 	return list(out, 3)
 }
 
-// checkAhead: the target is above the checkpoint and MirrorMaker 2 never lowers it while the group is empty.
+// checkAhead: the target is above the checkpoint, or the group went back behind the checkpoint that the target follows, and
+// MirrorMaker 2 never lowers T while the group is empty. Only a T above every position that the syncs allow is a fault: as
+// newer syncs come in, the store forgets older ones, and a checkpoint after a rewind may be coarser than the T of before.
 func checkAhead(v *View, s subject) *finding.Finding {
 	gp, f := s.gp, s.flow
 	if g, st := gp.targetGroup().Get(); st != snapshot.Known || g.State.Or("").Active() {
@@ -177,7 +180,7 @@ func checkAhead(v *View, s subject) *finding.Finding {
 	}
 	c, cst := gp.checkpoint().Get()
 	t, tst := gp.targetOffset().Get()
-	if cst != snapshot.Known || tst != snapshot.Known || t <= c.Down {
+	if cst != snapshot.Known || tst != snapshot.Known {
 		return nil
 	}
 	u, ust := gp.sourceOffset().Get()
@@ -187,11 +190,15 @@ func checkAhead(v *View, s subject) *finding.Finding {
 			most = tr.most
 		}
 	}
-	if t <= most && (f.gens.set.Has(3) || f.gens.set.Has(4)) {
-		// A restarted task of these versions writes coarser checkpoints than before; a T from an earlier one is not above the
-		// position.
+	// U was read after C, so a U below C.up went back; up to 3.7.0 no new checkpoint may ever follow it (206).
+	stale := t <= c.Down && ust == snapshot.Known && u >= 0 && u < c.Up && t > most
+	if t <= c.Down && !stale {
 		return nil
 	}
+	end, endKnown := gp.targetEnd()
+	beyond := endKnown && t > end // where no consumer can have put it
+	// A restarted task of G3 and G4 writes coarser checkpoints than before; a T from an earlier one is not above the position.
+	coarser := t <= most && !beyond && (f.gens.set.Has(mm2.G3) || f.gens.set.Has(mm2.G4))
 	fd := &finding.Finding{
 		Severity:    finding.Warning,
 		Observed:    finding.Observed{{Name: "T", Value: t}, {Name: "C", Value: fmt.Sprintf("%d -> %d, written %s ago", c.Up, c.Down, age(v.now-c.Time))}},
@@ -202,6 +209,10 @@ func checkAhead(v *View, s subject) *finding.Finding {
 	if ust == snapshot.Known {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "U", Value: u})
 	}
+	if stale {
+		fd.Because = fmt.Sprintf("the group went back on %s from at least %d to %d, which lies at most at %d on %s; T = %d is above it, and while the group is empty MirrorMaker 2 only ever raises it", f.Source, c.Up, u, most, f.Target, t)
+		fd.Consequence = fmt.Sprintf("If the position on %s is right, a consumer that fails over skips at least %d offsets.", f.Source, t-most)
+	}
 	moved := false
 	if e, ok := gp.earlier(); ok && ust == snapshot.Known {
 		if before, st := e.sourceOffset().Get(); st == snapshot.Known && before != u {
@@ -210,26 +221,52 @@ func checkAhead(v *View, s subject) *finding.Finding {
 		}
 	}
 	switch {
+	case coarser:
+		fd.Severity = finding.Info
+		fd.Because += "; up to 3.7.0 that is normal after a restart, which makes checkpoints coarser; from 3.7.1 on it means a rewind or a commit by someone else: --mm2-version decides"
+		fd.Consequence = ""
+		return fd
+	case beyond:
+		fd.Because += fmt.Sprintf("; it lies beyond the end of the copy (%d), so that no consumer on %s put it there: it is left from an earlier checkpoint that was too high, or from a copy that was longer", end, f.Target)
+	case t <= most:
+		fd.Severity = finding.Info
+		fd.Because += "; the offset syncs do not tell whether it is too high: after a rewind a checkpoint may be coarser than the one before"
+		fd.Consequence = ""
+		return fd
+	case stale && !moved:
+		fd.Because += ". Whether the group goes on from there decides: --observe"
 	case moved:
 		fd.Severity = finding.Error
 		fd.Because += fmt.Sprintf("; the group is consuming on %s, so its lower translation is the right one", f.Source)
-	case most < t:
-		fd.Because += fmt.Sprintf("; the position %d on %s lies at most at %d. Two readings: the group was rewound on %s (then T skips records), or it was consumed on %s in a drill or failover (then T is right). Whether U moves decides: --observe", u, f.Source, most, f.Source, f.Target)
 	default:
-		fd.Because += fmt.Sprintf("; two readings: a rewind on %s (then T skips records), or consumption on %s in a drill or failover (then T is right). Whether U moves decides: --observe", f.Source, f.Target)
+		fd.Because += fmt.Sprintf("; the position %d on %s lies at most at %d. Two readings: the group was rewound on %s (then T skips records), or it was consumed on %s in a drill or failover (then T is right). Whether U moves decides: --observe", u, f.Source, most, f.Source, f.Target)
 	}
-	fd.Fixes = []finding.Fix{lowerFix(f, gp)}
+	fd.Fixes = []finding.Fix{lowerFix(f, []groupPartition{gp})}
 	return fd
 }
 
-// lowerFix deletes the offset on the target, so that MirrorMaker 2 writes its checkpoint.
-func lowerFix(f *flowView, gp groupPartition) finding.Fix {
-	return finding.Fix{Mode: "kafka", Text: fmt.Sprintf("If the position on %s is the right one: delete the group's offset for the copy while the group is empty on %s; MirrorMaker 2 then writes its checkpoint. Stop nothing else.", f.Source, f.Target),
-		Steps: []finding.Step{
-			{Text: "see what stands there now", Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --offsets")},
-			{Text: "delete the offsets of the copy", Command: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote)), Destructive: true,
-				Undo: groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote)+" --to-offset OLD --execute")}},
-		WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}
+// lowerFix deletes the offsets on the target, so that MirrorMaker 2 writes its checkpoint.
+func lowerFix(f *flowView, gps []groupPartition) finding.Fix {
+	return finding.Fix{Mode: "kafka", Text: fmt.Sprintf("If the position on %s is the right one: delete the group's offsets for the copy while the group is empty on %s; MirrorMaker 2 then writes its checkpoint. Stop nothing else.", f.Source, f.Target),
+		Steps: deleteOffsets(f, gps), WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}
+}
+
+// deleteOffsets has a step for each group and topic; what stands there is printed first.
+func deleteOffsets(f *flowView, gps []groupPartition) []finding.Step {
+	var look, del []finding.Step
+	seenGroup, seen := map[string]bool{}, map[[2]string]bool{}
+	for _, gp := range gps {
+		if !seenGroup[gp.group] {
+			seenGroup[gp.group] = true
+			look = append(look, finding.Step{Text: "keep what stands there now", Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --offsets")})
+		}
+		if k := [2]string{gp.group, gp.remote}; !seen[k] {
+			seen[k] = true
+			del = append(del, finding.Step{Text: "delete the group's offsets of the copy on " + f.Target, Command: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote)), Destructive: true,
+				Undo: "set it back to what was printed: " + groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-offset OLD --execute")})
+		}
+	}
+	return append(look, del...)
 }
 
 // behindAndIdle narrows to rows whose checkpoint waits although nobody is in the group and the sync is on.

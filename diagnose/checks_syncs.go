@@ -5,6 +5,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
 // syncsChecks are link 1: offset syncs from the source connector.
@@ -113,6 +114,9 @@ func checkNoSync(v *View, s subject) *finding.Finding {
 	u, uk := gp.sourceOffset().Get()
 	if dk != snapshot.Known || uk != snapshot.Known || dst.End.Or(0) == 0 {
 		return nil // nothing was mirrored yet: expected
+	}
+	if gp.checkpoint().Known() && !f.gens.set.Has(mm2.G1) {
+		return nil // there was one when the checkpoint was made; only G1 writes checkpoints without (KAFKA-12635)
 	}
 	// The first sync of a young partition may still wait for its turn: more than ten in flight are held back until the next
 	// commit of source offsets.

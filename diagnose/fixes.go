@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -47,26 +46,21 @@ func propertyFix(f *flowView, text, key, value string, waitMs int64) finding.Fix
 
 // rewriteFix repairs a wrong number that MirrorMaker 2 would write again: up to 3.4.0 it computes it anew, from 3.7.1 on it
 // loads the old checkpoint when it starts. So the process stops first and the checkpoints topic goes.
-func rewriteFix(f *flowView, gp groupPartition, fixedIn string) finding.Fix {
+func rewriteFix(f *flowView, gps []groupPartition, fixedIn string) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000)}
 	upgrade := ""
 	if fixedIn != "" {
 		upgrade = " An older version writes the wrong number again: 3.4.1 and 3.5.0 are the first without this fault; 3.7.1 or newer is better, it also keeps its history over a restart."
 	}
 	fix.Text = fmt.Sprintf("Stop MirrorMaker 2, delete its checkpoints and the wrong offsets of idle groups on %s, then start it again.%s", f.Target, upgrade)
-	fix.Steps = []finding.Step{
-		{Text: "keep what stands there now", Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --offsets")},
-		{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
-	}
+	fix.Steps = []finding.Step{{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"}}
 	if fixedIn != "" {
 		fix.Steps = append(fix.Steps, finding.Step{Text: "upgrade MirrorMaker 2 to 3.7.1 or newer"})
 	}
 	fix.Steps = append(fix.Steps,
-		finding.Step{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"},
-		finding.Step{Text: "delete the wrong offsets of the group on " + f.Target, Command: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote)), Destructive: true,
-			Undo: strings.TrimSpace(groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote)+" --to-offset OLD --execute"))},
-		finding.Step{Text: "start MirrorMaker 2"},
-	)
+		finding.Step{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"})
+	fix.Steps = append(fix.Steps, deleteOffsets(f, gps)...)
+	fix.Steps = append(fix.Steps, finding.Step{Text: "start MirrorMaker 2"})
 	return fix
 }
 

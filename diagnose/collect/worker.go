@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,7 +189,7 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 			return err
 		}
 		t.State, t.Worker, t.Version, t.Time = s.State, s.WorkerID, s.Version, r.Timestamp
-		t.Trace, _, _ = strings.Cut(s.Trace, "\n")
+		t.Trace = shortTrace(s.Trace)
 		rows[string(r.Key)] = t
 		return nil
 	})
@@ -207,6 +208,23 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 	})
 	f.Tasks = snapshot.Is(out)
 }
+
+// shortTrace keeps the message of a stack trace and of its last cause, which names the setting or the right that is missing.
+func shortTrace(trace string) string {
+	out := message(trace)
+	if i := strings.LastIndex(trace, "Caused by: "); i >= 0 {
+		out += "; " + message(trace[i:])
+	}
+	return secret.ReplaceAllString(out, "$1[removed]")
+}
+
+func message(trace string) string {
+	m, _, _ := strings.Cut(trace, "\n\tat ")
+	return strings.Join(strings.Fields(m), " ")
+}
+
+// secret finds what looks like a credential in a free text.
+var secret = regexp.MustCompile(`(?i)((?:password|secret|token|sasl\.jaas\.config)["' ]*[=:] *)("[^"]*"|'[^']*'|[^\s,;]+)`)
 
 // statusKey reads status-connector-NAME and status-task-NAME-N.
 func statusKey(key string) (snapshot.TaskStatus, bool) {
