@@ -41,7 +41,22 @@ func minArgs(n int, text string) cobra.PositionalArgs {
 	}
 }
 
+// mayReplace keeps a forgotten BUNDLE argument from overwriting the configuration that was named in its place.
+func mayReplace(file string) error {
+	b, err := os.ReadFile(file)
+	if err != nil || len(b) == 0 || bundle.Is(b) {
+		return nil // what cannot be written is told when it is written
+	}
+	return usage("%s exists and is not a snapshot: it would be overwritten; name the file to write first: mm2doctor capture snapshot.json mm2.properties", file)
+}
+
 func runCapture(ctx context.Context, o *diagnoseOptions, file string) error {
+	if err := o.checkObserve(); err != nil {
+		return err
+	}
+	if err := mayReplace(file); err != nil {
+		return err
+	}
 	s, err := o.look(ctx)
 	if err != nil {
 		return err

@@ -113,6 +113,9 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*diagnose.Report, []out
 	if o.Partitions != "" && !slices.Contains([]string{"all", "problems", "none"}, o.Partitions) {
 		return nil, nil, 0, usage("--partitions %s: one of all, problems, none", o.Partitions)
 	}
+	if err := o.checkObserve(); err != nil {
+		return nil, nil, 0, err
+	}
 	s, err := o.look(ctx)
 	if err != nil {
 		return nil, nil, 0, err
@@ -120,6 +123,13 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*diagnose.Report, []out
 	defer s.close()
 	r, err := o.judge(ctx, s)
 	return r, outs, failOn, err
+}
+
+func (o *diagnoseOptions) checkObserve() error {
+	if o.Observe < 0 {
+		return usage("--observe %s: must not be negative", o.Observe)
+	}
+	return nil
 }
 
 // rounds is how many looks a run takes at most when errors have to be confirmed.
@@ -226,9 +236,13 @@ func parseOutputs(in []string, known ...string) ([]output, error) {
 		}
 		if file == "" {
 			stdout++
+		} else if slices.ContainsFunc(out, func(o output) bool { return o.file == file }) {
+			return nil, usage("-o %s: %s is named twice; each format needs a file of its own", v, file)
 		}
 		out = append(out, output{format, file})
 	}
+	// Files first: a file that cannot be written is exit 2, and then nothing may stand on standard output.
+	slices.SortStableFunc(out, func(a, b output) int { return cmp.Compare(b.file, a.file) })
 	if stdout > 1 {
 		return nil, usage("-o: only one format can go to standard output; give the others a file, such as -o json=report.json")
 	}

@@ -58,7 +58,7 @@ func explain(w io.Writer, args []string) error {
 		return err
 	}
 	for _, h := range hits {
-		fmt.Fprintf(w, "%s  %s\n", h, docs.Title(h))
+		fmt.Fprintln(w, docs.Title(h))
 	}
 	fmt.Fprintf(w, "\nOne of them: mm2doctor explain %s\n", hits[0])
 	return nil

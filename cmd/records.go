@@ -67,6 +67,9 @@ func runRecords(ctx context.Context, o *recordsOptions) error {
 	if o.MM2Version != "" && err != nil {
 		return usage("--mm2-version %s: %v", o.MM2Version, err)
 	}
+	if v.WasNeverReleased() {
+		return usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", o.MM2Version)
+	}
 	out := &recordPrinter{w: bufio.NewWriter(o.streams.Out), errs: o.streams.Err, json: o.Format == "json", version: v}
 	files, configs, err := splitFiles(o.Files)
 	if err != nil {

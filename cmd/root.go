@@ -26,7 +26,27 @@ __consumer_offsets on the target, names the first broken link with the numbers t
 	})
 	c.AddCommand(newDiagnose(s, nil), newDemo(s), newRecords(s), newCapture(s), newExplain(s), newVersion(s))
 	c.CompletionOptions.HiddenDefaultCmd = true
+	strict(c)
 	return c
+}
+
+// strict makes cobra's own help and completion commands answer an unknown word with exit 2 instead of a page and exit 0.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if _, _, err := root.Find(args); err != nil {
+					return usage("%v; see mm2doctor help", err)
+				}
+				return nil
+			}
+		case "completion":
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }
 
 func newVersion(s *term.Streams) *cobra.Command {

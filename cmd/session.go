@@ -123,6 +123,9 @@ func wanted(patterns []string) (func(string) bool, error) {
 	if len(patterns) == 0 {
 		return nil, nil
 	}
+	if slices.Contains(patterns, "") {
+		return nil, usage("an empty --group or --topic matches nothing; give a name, a glob, or /java regex/")
+	}
 	m, err := diagnose.Matcher(patterns)
 	if err != nil {
 		return nil, usage("%v", err)
@@ -148,9 +151,12 @@ func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
 			flag, alias string
 			values      []string
 		}{{"--source", f.Source, o.Source}, {"--target", f.Target, o.Target}} {
-			_, addrs, err := addresses(x.flag, x.values)
+			alias, addrs, err := addresses(x.flag, x.values)
 			if err != nil {
 				return err
+			}
+			if alias != "" && alias != x.alias {
+				return usage("%s %s: the alias in flow %s is %s; leave the alias out, or choose another flow with --flow", x.flag, x.values[0], f.Name(), x.alias)
 			}
 			if len(addrs) > 0 {
 				over[x.alias] = addrs
@@ -187,10 +193,12 @@ func chosenFlows(l *loaded) ([]*conf.Flow, *snapshot.Problem, error) {
 	if len(l.flows) == 0 {
 		flows := l.setup.Enabled()
 		if len(flows) == 0 {
-			for _, p := range l.setup.Problems {
-				return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Because: p.Error(), Fix: "Enable the flow: " + anyFlow(l.setup) + ".enabled = true"}, nil
+			out := &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Because: "no flow is enabled in " + l.file, Fix: "Enable the flow: " + anyFlow(l.setup) + ".enabled = true"}
+			if n := len(l.setup.Problems); n > 0 { // the last one is about the flows, where there is one
+				p := l.setup.Problems[n-1]
+				out.Because, out.Fix = p.Error(), p.Next
 			}
-			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Because: "no flow is enabled in " + l.file, Fix: "Enable the flow: " + anyFlow(l.setup) + ".enabled = true"}, nil
+			return nil, out, nil
 		}
 		return flows, nil, nil
 	}

@@ -123,6 +123,9 @@ func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapsho
 		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "before the oldest usable sync"}
 	case ast == snapshot.Known && !a:
 		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "not yet given to a checkpoint task"}
+	case ast == snapshot.Known && f.checkpointTaskYoung():
+		// Whatever rule is at work, the task has not made its first checkpoints yet.
+		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "a first checkpoint is due: the task has just started"}
 	case !tr.known:
 		return unknownAt(finding.LinkCheckpoints, "mm2Expected", &snapshot.Gap{Code: "undetermined", Why: "no checkpoint; candidates: the position lies before what the task still knows (206), or the task does not write one (214): " + tr.why})
 	case ast == snapshot.Unknown:

@@ -88,6 +88,7 @@ type mergeKey struct {
 	group    string
 	topic    string
 	because  string
+	mode     string // a repair of MirrorMaker 2 and one of an offset are not one
 }
 
 // perGroup are codes that name something that belongs to one group: its members, its offsets.
@@ -109,6 +110,9 @@ func (e *engine) findings() []finding.Finding {
 		}
 		if slices.Contains(perTopic, r.f.Code) {
 			k.topic = r.f.Subject.Topic
+		}
+		if len(r.f.Fixes) > 0 {
+			k.mode = r.f.Fixes[0].Mode
 		}
 		if r.grain <= finding.OnFlow {
 			k.because = r.f.Because
@@ -152,7 +156,10 @@ func mergeRaws(rs []*raw) finding.Finding {
 			addEffect(&f, ef.f)
 		}
 	}
-	if fix := fixesOfAll[f.Code]; fix != nil && len(rs) > 1 {
+	if fix := fixesOfAll[f.Code]; fix != nil && len(rs) > 1 && len(f.Fixes) > 0 {
+		if f.Fixes[0].Mode == "kafka" {
+			fix = lowerFix
+		}
 		gps := make([]groupPartition, len(rs))
 		for i, r := range rs {
 			gps[i] = r.s.gp
@@ -167,7 +174,7 @@ var fixesOfAll = map[finding.Code]func(*flowView, []groupPartition) finding.Fix{
 	206: earliestFix,
 	303: lowerFix,
 	401: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "") },
-	403: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") },
+	403: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") }, // of a checkpoint
 	405: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") },
 }
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -116,6 +117,9 @@ func checkCopied(_ *View, s subject) *finding.Finding {
 	if end, ok := gp.targetEnd(); ok {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "end of the copy", Value: end})
 	}
+	if what == "the target offset" {
+		fd.Fixes = []finding.Fix{lowerFix(f, []groupPartition{gp})} // nothing writes it again
+	}
 	if what == "the checkpoint" && f.gens.set.Has(mm2.G1) {
 		fd.Bugs = []string{"KAFKA-12635"}
 		fd.Because += "; up to 3.2.3 MirrorMaker 2 does so where it has read no offset sync yet (KAFKA-12635)"
@@ -133,8 +137,11 @@ func checkExtrapolated(_ *View, s subject) *finding.Finding {
 		return nil
 	}
 	base, ok := countedOnFrom(ps, c)
-	if !ok {
-		return nil
+	if _, onePast := fits(ps, &c); !ok || onePast {
+		return nil // the newer rule gives this number too: if it is wrong now, the copy was cut or made anew
+	}
+	if !f.gens.set.Has(mm2.G1) && !f.gens.set.Has(mm2.G2) && (ps.Rewinds > 0 || !drifted(ps, base)) {
+		return nil // it may be left from before an upgrade, but only a drift since then proves it
 	}
 	proof, wrong := gp.impossible(c.Down, c.Up)
 	if !wrong || gp.outlived(c) {
@@ -155,6 +162,13 @@ func checkExtrapolated(_ *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "end of the copy", Value: end})
 	}
 	return fd
+}
+
+// drifted says that offsets are nearer to each other, or further apart, after a sync than at it.
+func drifted(ps *snapshot.PartitionSyncs, base snapshot.Sync) bool {
+	return slices.ContainsFunc(append([]snapshot.Run{{Sync: ps.Newest}}, ps.TwoPointer...), func(r snapshot.Run) bool {
+		return r.Sync.Up > base.Up && r.Sync.Down-r.Sync.Up != base.Down-base.Up
+	})
 }
 
 // countedOnFrom finds the sync that the checkpoint was counted on from.

@@ -184,21 +184,21 @@ func checkAhead(v *View, s subject) *finding.Finding {
 		return nil
 	}
 	u, ust := gp.sourceOffset().Get()
-	most := noLimit
+	most, safe := noLimit, false
 	if ust == snapshot.Known {
 		if tr, st, _ := gp.translate(u); st == snapshot.Known {
-			most = tr.most
+			most, safe = tr.most, tr.known && !tr.none && t <= tr.value
 		}
 	}
 	// U was read after C, so a U below C.up went back; up to 3.7.0 no new checkpoint may ever follow it (206).
-	stale := t <= c.Down && ust == snapshot.Known && u >= 0 && u < c.Up && t > most
+	stale := t <= c.Down && ust == snapshot.Known && u >= 0 && u < c.Up && !safe
 	if t <= c.Down && !stale {
 		return nil
 	}
 	end, endKnown := gp.targetEnd()
 	beyond := endKnown && t > end // where no consumer can have put it
 	// A restarted task of G3 and G4 writes coarser checkpoints than before; a T from an earlier one is not above the position.
-	coarser := t <= most && !beyond && (f.gens.set.Has(mm2.G3) || f.gens.set.Has(mm2.G4))
+	coarser := t <= most && !stale && !beyond && (f.gens.set.Has(mm2.G3) || f.gens.set.Has(mm2.G4))
 	fd := &finding.Finding{
 		Severity:    finding.Warning,
 		Observed:    finding.Observed{{Name: "T", Value: t}, {Name: "C", Value: fmt.Sprintf("%d -> %d, written %s ago", c.Up, c.Down, age(v.now-c.Time))}},
@@ -210,7 +210,9 @@ func checkAhead(v *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "U", Value: u})
 	}
 	if stale {
-		fd.Because = fmt.Sprintf("the group went back on %s from at least %d to %d, which lies at most at %d on %s; T = %d is above it, and while the group is empty MirrorMaker 2 only ever raises it", f.Source, c.Up, u, most, f.Target, t)
+		fd.Because = fmt.Sprintf("the group went back on %s from at least %d to %d, T = %d follows the checkpoint of before, and while the group is empty MirrorMaker 2 only ever raises it", f.Source, c.Up, u, t)
+	}
+	if t > most {
 		fd.Consequence = fmt.Sprintf("If the position on %s is right, a consumer that fails over skips at least %d offsets.", f.Source, t-most)
 	}
 	moved := false
@@ -234,7 +236,7 @@ func checkAhead(v *View, s subject) *finding.Finding {
 		fd.Consequence = ""
 		return fd
 	case stale && !moved:
-		fd.Because += ". Whether the group goes on from there decides: --observe"
+		fd.Because += fmt.Sprintf("; the position lies at most at %d on %s. Whether the group goes on from there decides: --observe", most, f.Target)
 	case moved:
 		fd.Severity = finding.Error
 		fd.Because += fmt.Sprintf("; the group is consuming on %s, so its lower translation is the right one", f.Source)

@@ -48,6 +48,9 @@ func propertyFix(f *flowView, text, key, value string, waitMs int64) finding.Fix
 // loads the old checkpoint when it starts. So the process stops first and the checkpoints topic goes.
 func rewriteFix(f *flowView, gps []groupPartition, fixedIn string) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000)}
+	if v := f.gens.version; !v.IsZero() && !v.Before(3, 7, 1) {
+		fixedIn = "" // the number was left by an older version
+	}
 	upgrade := ""
 	if fixedIn != "" {
 		upgrade = " An older version writes the wrong number again: 3.4.1 and 3.5.0 are the first without this fault; 3.7.1 or newer is better, it also keeps its history over a restart."
