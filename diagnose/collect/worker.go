@@ -17,6 +17,10 @@ import (
 // worker reads what MirrorMaker 2 in dedicated mode stores on the target: the configuration in force and the groups of the
 // checkpoint tasks (mm2-configs), and the states of connectors and tasks (mm2-status).
 func (c *collector) worker(ctx context.Context, f *snapshot.Flow) {
+	if f.Mode == "connect" && c.Connect != nil {
+		c.readConnect(ctx, f)
+		return
+	}
 	if f.Mode == "connect" {
 		g := &snapshot.Gap{Code: "not-asked", Why: "in Connect mode the worker's own topics and its REST interface hold it"}
 		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)

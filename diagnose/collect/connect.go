@@ -1,0 +1,257 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// Connect is a Connect cluster's REST interface: the addresses of one or several workers of it, tried in turn.
+type Connect struct {
+	URLs           []string
+	User, Password string
+	HTTP           *http.Client // nil: a client with a timeout of 15 s
+}
+
+// ConnectWorker is what the root of the interface tells.
+type ConnectWorker struct {
+	URL       string `json:"-"` // without credentials
+	Version   string `json:"version"`
+	ClusterID string `json:"kafka_cluster_id"` // of the cluster that the worker is attached to: MirrorMaker 2 wants the target
+}
+
+// MirrorConnector is one MirrorMaker 2 connector as the interface shows it. Properties hold secrets until SafeEntries.
+type MirrorConnector struct {
+	Name       string
+	Class      string // short: MirrorSourceConnector, ...
+	Properties map[string]string
+	Status     []snapshot.TaskStatus
+	Groups     []string // of all checkpoint tasks, sorted
+	TaskCount  int
+}
+
+// Source and Target are the aliases; MirrorMaker 2 falls back to "target" (KAFKA: default of target.cluster.alias).
+func (m MirrorConnector) Source() string { return m.Properties["source.cluster.alias"] }
+
+// Target gives the alias of the target.
+func (m MirrorConnector) Target() string {
+	return cmp.Or(m.Properties["target.cluster.alias"], "target")
+}
+
+// mostAnswer bounds one REST answer.
+const mostAnswer = 64 << 20
+
+// get reads one path from the first worker that answers. The error names every worker that did not, never credentials.
+func (c *Connect) get(ctx context.Context, path string, into any) (string, error) {
+	hc := c.HTTP
+	if hc == nil {
+		hc = &http.Client{Timeout: 15 * time.Second}
+	}
+	var errs []error
+	for _, base := range c.URLs {
+		shown, err := c.getFrom(ctx, hc, base, path, into)
+		if err == nil {
+			return shown, nil
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+func (c *Connect) getFrom(ctx context.Context, hc *http.Client, base, path string, into any) (shown string, err error) {
+	u, err := url.Parse(strings.TrimRight(base, "/") + path)
+	if err != nil {
+		return "", fmt.Errorf("--connect-url: not a URL; write http://HOST:8083")
+	}
+	user, password := c.User, c.Password
+	if u.User != nil {
+		user = u.User.Username()
+		password, _ = u.User.Password()
+		u.User = nil
+	}
+	shown = u.Scheme + "://" + u.Host
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return "", fmt.Errorf("Connect at %s: %w; write http://HOST:8083", shown, err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if user != "" {
+		req.SetBasicAuth(user, password)
+	}
+	resp, err := hc.Do(req)
+	if err != nil {
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			err = ue.Err
+		}
+		return "", fmt.Errorf("Connect at %s: GET %s: %w; check the address and that the worker runs", shown, path, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("Connect at %s: GET %s: %w", shown, path, err)
+	case len(body) > mostAnswer:
+		return "", fmt.Errorf("Connect at %s: GET %s: the answer is larger than %d bytes", shown, path, mostAnswer)
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return "", fmt.Errorf("Connect at %s: GET %s: %s; give user and password in the URL: http://USER:PASSWORD@HOST:8083", shown, path, resp.Status)
+	case resp.StatusCode != http.StatusOK:
+		return "", fmt.Errorf("Connect at %s: GET %s: %s: %s", shown, path, resp.Status, firstWords(body))
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return "", fmt.Errorf("Connect at %s: GET %s: the answer is no JSON of Kafka Connect (%w); is that the REST port?", shown, path, err)
+	}
+	return shown, nil
+}
+
+// firstWords gives the message of an error answer.
+func firstWords(body []byte) string {
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(body, &e) == nil && e.Message != "" {
+		return secret.ReplaceAllString(e.Message, "$1[removed]")
+	}
+	return secret.ReplaceAllString(strings.Join(strings.Fields(string(body[:min(len(body), 200)])), " "), "$1[removed]")
+}
+
+// Worker reads the root of the interface.
+func (c *Connect) Worker(ctx context.Context) (ConnectWorker, error) {
+	var w ConnectWorker
+	shown, err := c.get(ctx, "/", &w)
+	w.URL = shown
+	return w, err
+}
+
+// expanded is one entry of GET /connectors?expand=info&expand=status (Connect from 2.3 on).
+type expanded struct {
+	Info struct {
+		Name   string            `json:"name"`
+		Config map[string]string `json:"config"`
+	} `json:"info"`
+	Status struct {
+		Connector restState   `json:"connector"`
+		Tasks     []restState `json:"tasks"`
+	} `json:"status"`
+}
+
+type restState struct {
+	ID       int    `json:"id"`
+	State    string `json:"state"`
+	WorkerID string `json:"worker_id"`
+	Trace    string `json:"trace"`
+	Version  string `json:"version"` // from 4.1 on (KIP-891)
+}
+
+// restTask is one entry of GET /connectors/NAME/tasks.
+type restTask struct {
+	Config map[string]string `json:"config"`
+}
+
+// Connectors lists MirrorMaker 2's connectors with status, and the groups of checkpoint tasks. Times are not told by the
+// interface.
+func (c *Connect) Connectors(ctx context.Context) ([]MirrorConnector, error) {
+	var all map[string]expanded
+	if _, err := c.get(ctx, "/connectors?expand=info&expand=status", &all); err != nil {
+		return nil, err
+	}
+	var out []MirrorConnector
+	for name, e := range all {
+		class := e.Info.Config["connector.class"]
+		class = class[strings.LastIndexByte(class, '.')+1:]
+		if !slices.Contains(connectorClasses, class) {
+			continue
+		}
+		m := MirrorConnector{Name: name, Class: class, Properties: e.Info.Config, TaskCount: len(e.Status.Tasks)}
+		m.Status = append(m.Status, status(class, -1, e.Status.Connector))
+		for _, t := range e.Status.Tasks {
+			m.Status = append(m.Status, status(class, t.ID, t))
+		}
+		if class == "MirrorCheckpointConnector" {
+			var tasks []restTask
+			if _, err := c.get(ctx, "/connectors/"+url.PathEscape(name)+"/tasks", &tasks); err != nil {
+				return nil, err
+			}
+			m.TaskCount = len(tasks)
+			for _, t := range tasks {
+				for g := range strings.SplitSeq(t.Config["task.assigned.groups"], ",") {
+					if g != "" {
+						m.Groups = append(m.Groups, g)
+					}
+				}
+			}
+			slices.Sort(m.Groups)
+		}
+		out = append(out, m)
+	}
+	slices.SortFunc(out, func(a, b MirrorConnector) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func status(class string, task int, s restState) snapshot.TaskStatus {
+	return snapshot.TaskStatus{Connector: class, Task: task, State: s.State, Worker: s.WorkerID, Version: s.Version, Trace: shortTrace(s.Trace)}
+}
+
+// ConnectFlow puts the connectors of one flow together; what the two must agree on is judged later.
+func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) snapshot.Flow {
+	var cs snapshot.Connectors
+	var tasks []snapshot.TaskStatus
+	assigned := snapshot.NotKnown[snapshot.Assigned](&snapshot.Gap{Code: "absent", Why: "the Connect cluster has no MirrorCheckpointConnector for " + source + "->" + target})
+	props := map[string]string{}
+	for _, m := range ms {
+		if m.Source() != source || m.Target() != target {
+			continue
+		}
+		cs.Enabled = true
+		tasks = append(tasks, m.Status...)
+		es := SafeEntries(m.Properties, v)
+		switch m.Class {
+		case "MirrorSourceConnector":
+			cs.Source = es
+			if len(cs.Checkpoint) == 0 {
+				props = m.Properties
+			}
+		case "MirrorCheckpointConnector":
+			cs.Checkpoint = es
+			props = m.Properties
+			assigned = snapshot.Is(snapshot.Assigned{Groups: append([]string{}, m.Groups...), Tasks: m.TaskCount})
+		default:
+			cs.Heartbeat = es
+		}
+	}
+	s := FlowSettings{Source: source, Target: target, PolicyClass: props["replication.policy.class"], Location: props["offset-syncs.topic.location"], Version: v}
+	s.Separator, s.SeparatorSet = props["replication.policy.separator"]
+	s.InternalSeparatorEnabled = true
+	if b, err := strconv.ParseBool(props["replication.policy.internal.topic.separator.enabled"]); err == nil {
+		s.InternalSeparatorEnabled = b
+	}
+	f := NewFlow(s)
+	f.Mode = "connect"
+	f.Running, f.Tasks, f.Assigned = snapshot.Is(cs), snapshot.Is(tasks), assigned
+	return f
+}
+
+// readConnect asks the Connect cluster again for the flow's connectors: each look has its own answer.
+func (c *collector) readConnect(ctx context.Context, f *snapshot.Flow) {
+	ms, err := c.Connect.Connectors(ctx)
+	if err != nil {
+		g := &snapshot.Gap{Code: "failed", API: "Connect REST", Why: err.Error()}
+		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
+		return
+	}
+	v, _ := mm2.ParseVersion(c.MM2Version)
+	n := ConnectFlow(f.Source, f.Target, ms, v)
+	f.Running, f.Assigned, f.Tasks = n.Running, n.Assigned, n.Tasks
+}
