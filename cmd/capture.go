@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 )
@@ -93,6 +94,9 @@ func runCapture(ctx context.Context, o *diagnoseOptions, file string) error {
 		if c.Contact != nil {
 			return &exitError{exitIncomplete, fmt.Errorf("%s could not be read: %s", c.Alias, c.Contact.Why)}
 		}
+	}
+	if r, _ := diagnose.Run(snap, diagnose.Options{Command: "capture"}); r.Incomplete() {
+		return &exitError{exitIncomplete, fmt.Errorf("a part could not be read and is unknown in %s; mm2doctor diagnose %s says which and why", file, file)}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
 	"github.com/mm2doctor/mm2doctor/formatters"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
@@ -111,7 +112,7 @@ func splitFiles(names []string) (records, configs []string, err error) {
 			return nil, nil, usage("%s: %v", n, rerr)
 		}
 		head = head[:k]
-		if confdoc.Sniff(head) == confdoc.KindProperties && !formatters.IsText(firstLine(head)) {
+		if bundle.Is(head) || confdoc.Sniff(head) == confdoc.KindProperties && !formatters.IsText(firstLine(head)) {
 			configs = append(configs, n)
 		} else {
 			records = append(records, n)

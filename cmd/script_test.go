@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 //	proxy NAME ADDR KEY N die|hang   a proxy for ADDR that dies or hangs at the Nth request with that API key; $NAME is its address
 //	interrupt NAME ARG...     run mm2doctor, interrupt it once proxy NAME hangs: it must exit with 130 and print nothing
 //	object [PATH=VALUE...]    standard output is one JSON object, with these values
+//	found [CODE...]           standard output is a JSON report with these findings and no others
 //	same FILE FILE            two reports that differ in nothing but the time of reading
 //	plain stdout|stderr       nothing but printable ASCII and line ends
 func TestScripts(t *testing.T) {
@@ -42,7 +44,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "pair": pair, "stop": stop, "broker": broker, "proxy": proxied, "interrupt": interrupted, "object": object, "plain": plain, "same": same,
+			"exits": exits, "pair": pair, "stop": stop, "broker": broker, "proxy": proxied, "interrupt": interrupted, "object": object, "plain": plain, "same": same, "found": found,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -105,6 +107,20 @@ func at(v any, path string) any {
 		}
 	}
 	return v
+}
+
+func found(ts *testscript.TestScript, _ bool, args []string) {
+	var r struct {
+		Findings []struct{ Code, Because string }
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &r))
+	got := []string{}
+	for _, f := range r.Findings {
+		got = append(got, f.Code)
+	}
+	if !slices.Equal(got, append([]string{}, args...)) {
+		ts.Fatalf("findings %+v, want %v", r.Findings, args)
+	}
 }
 
 func same(ts *testscript.TestScript, _ bool, args []string) {

@@ -123,6 +123,8 @@ func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapsho
 		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "before the oldest usable sync"}
 	case ast == snapshot.Known && !a:
 		return assessment{link: finding.LinkCheckpoints, status: statusWaiting, disposition: Expected, note: "not yet given to a checkpoint task"}
+	case ast == snapshot.Known && f.settings.gap != nil:
+		return unknownAt(finding.LinkCheckpoints, "settings", f.settings.gap) // how long a first checkpoint may take
 	case ast == snapshot.Known && f.checkpointTaskYoung():
 		// Whatever rule is at work, the task has not made its first checkpoints yet.
 		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "a first checkpoint is due: the task has just started"}
@@ -147,6 +149,14 @@ func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr transla
 		return unknownAt(finding.LinkCommit, "targetGroup", g.Why())
 	}
 	gv, gst := g.Get()
+	if ts == snapshot.Known && tv > c.Down && tst == snapshot.Unknown {
+		return unknownAt(finding.LinkCommit, "sync", gp.syncsOf().Why()) // only the syncs tell whether T is too high
+	}
+	if end := gp.targetPartition(); ts == snapshot.Known {
+		if st, gap := endState(end); st == snapshot.Unknown {
+			return unknownAt(finding.LinkAccuracy, "target.end", gap)
+		}
+	}
 	active := gst == snapshot.Known && gv.State.Or("").Active()
 	on, _, ok := f.flag(connCheckpoint, keySyncEnabled)
 	switch {

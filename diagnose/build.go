@@ -56,7 +56,7 @@ func (f *flowView) buildRows(e *engine, r *Report) []judged {
 	for _, gp := range f.rows {
 		a := gp.assess()
 		row := f.baseRow(gp, a)
-		if top := rootOf(gp, a, own[checkpointKey{gp.group, gp.topic, gp.part}], wide); top != nil {
+		if top := rootOf(gp, a, own[checkpointKey{gp.group, gp.topic, gp.part}], wide); top != nil && (a.status != statusUnknown || top.f.Severity >= finding.Warning) { // a remark answers no open question
 			row.Status = top.f.CodeText
 			if top.f.Severity >= finding.Warning {
 				row.Disposition = Faulty
@@ -67,7 +67,9 @@ func (f *flowView) buildRows(e *engine, r *Report) []judged {
 			row.Status = statusUnknown
 			row.Disposition = Unsure
 			a.gap = &snapshot.Gap{Code: "undetermined", Why: a.note + ", and no cause was found"}
-			if a.link == finding.LinkSyncs || a.link == finding.LinkReplication {
+			if gap := f.undecided(e, gp, a.link); gap != nil {
+				a.gap = gap
+			} else if a.link == finding.LinkSyncs || a.link == finding.LinkReplication {
 				row.Status, row.Disposition = statusMoving, Expected // young, or a finding would have said so
 			}
 		}
@@ -77,6 +79,19 @@ func (f *flowView) buildRows(e *engine, r *Report) []judged {
 		out = append(out, judged{row: row, gp: gp, a: a})
 	}
 	return out
+}
+
+// undecided is what keeps the doctor from telling a young flow from a broken one; nil where nothing does.
+func (f *flowView) undecided(e *engine, gp groupPartition, l finding.Link) *snapshot.Gap {
+	switch {
+	case l != finding.LinkSyncs && l != finding.LinkReplication:
+		return nil
+	case f.settings.gap != nil:
+		return f.settings.gap // how long MirrorMaker 2 may take is a setting
+	case l == finding.LinkReplication:
+		return cmp.Or(e.skipped(109, gp), e.skipped(604, gp))
+	}
+	return e.skipped(103, gp)
 }
 
 // rootOf is the finding that a row's status names: the worst root of the row's own findings, else one on the group, the topic

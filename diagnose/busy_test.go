@@ -74,3 +74,33 @@ func TestFirstCheckpointIsDue(t *testing.T) {
 		t.Errorf("no checkpoint ten minutes after the start is %s", r.Summary.Verdict)
 	}
 }
+
+// TestMissingWhileStarting: what MirrorMaker 2 makes first is not there yet in the first minute after its start, even where
+// the source's records are old; afterwards its absence is an error.
+func TestMissingWhileStarting(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		age  int64
+		want Verdict
+		code string
+	}{
+		{"connectors began 20 s ago", minute / 3, Healthy, ""},
+		{"connectors began five minutes ago", 5 * minute, Broken, "MM2D-109"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := young(t, tc.age)
+			s.Flows[0].Checkpointed = snapshot.None[snapshot.Checkpoints]()
+			s.Flows[0].Syncs = snapshot.None[snapshot.Syncs]()
+			src, _ := s.Clusters[0].Topics.Get()
+			src[0].Partitions[0].First = snapshot.Is(s.Taken - 24*60*minute)
+			s.Clusters[1].Topics = snapshot.Is([]snapshot.Topic{})
+			r, _ := Run(s, Options{})
+			if r.Summary.Verdict != tc.want || tc.want == Healthy && r.Incomplete() {
+				t.Errorf("verdict %s, incomplete %v: %+v, %+v", r.Summary.Verdict, r.Incomplete(), r.Findings, r.NotChecked)
+			}
+			if tc.code != "" && r.Findings[0].CodeText != tc.code {
+				t.Errorf("first finding %s, want %s", r.Findings[0].CodeText, tc.code)
+			}
+		})
+	}
+}

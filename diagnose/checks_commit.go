@@ -16,8 +16,8 @@ const rowFacts = finding.CheckpointsOf | finding.TargetOffset
 var commitChecks = []check{
 	{Code: 301, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.Settings, Uses: finding.Configured | finding.TargetGroup | finding.Generation | finding.AssignedTo | finding.TargetTopic, Applies: eligibleRow, Run: checkSyncDisabled},
 	{Code: 302, Grain: finding.OnGroupPartition, Needs: finding.TargetGroup | finding.TargetOffset, Uses: finding.CheckpointsOf | finding.SourceOffset | finding.SyncsOf | finding.Settings | finding.Generation | finding.Tasks | finding.SourceGroup | finding.AssignedTo | finding.TargetTopic | finding.EarlierLook, Applies: eligibleRow, Run: checkActive},
-	{Code: 303, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.TargetGroup, Uses: finding.SourceOffset | finding.SyncsOf | finding.Generation | finding.Tasks | finding.EarlierLook | finding.Settings | finding.AssignedTo | finding.TargetTopic | finding.TargetLog, Applies: eligibleRow, Run: checkAhead},
-	{Code: 304, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.TargetGroup, Uses: finding.Settings | finding.EarlierLook | finding.AssignedTo | finding.TargetTopic | finding.Tasks, Applies: behindAndIdle, Run: checkBehind},
+	{Code: 303, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.TargetGroup | finding.SyncsOf, Uses: finding.SourceOffset | finding.Generation | finding.Tasks | finding.EarlierLook | finding.Settings | finding.AssignedTo | finding.TargetTopic | finding.TargetLog, Applies: eligibleRow, Run: checkAhead},
+	{Code: 304, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.TargetGroup | finding.Settings, Earlier: rowFacts | finding.TargetGroup, Uses: finding.EarlierLook | finding.AssignedTo | finding.TargetTopic | finding.Tasks, Applies: behindAndIdle, Run: checkBehind},
 }
 
 // behind says that the checkpoint promises more than the target holds.
@@ -94,7 +94,9 @@ func checkActive(v *View, s subject) *finding.Finding {
 	if st != snapshot.Known || !g.State.Or("").Active() {
 		return nil
 	}
-	c, t, has, behind := gp.behind()
+	c, _, _, behind := gp.behind()
+	t, tst := gp.targetOffset().Get()
+	has := tst == snapshot.Known
 	want, wantName := c.Down, "C"
 	if u, st := gp.sourceOffset().Get(); st == snapshot.Known {
 		if tr, st, _ := gp.translate(u); st == snapshot.Known && tr.known && !tr.none && tr.value > want {

@@ -17,7 +17,7 @@ var contactChecks = []check{
 	{Code: 2, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: contactCheck(2)},
 	{Code: 3, Grain: finding.OnCluster, Needs: finding.FirstContact, Run: checkDenied},
 	{Code: 5, Grain: finding.OnSnapshot, Run: checkUnresolved},
-	{Code: 5, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.SyncsTopic, Uses: finding.Running | finding.Configured | finding.SyncsElse, Applies: dedicated, Run: checkNeverRan},
+	{Code: 5, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.SyncsTopic, Uses: finding.Running | finding.Configured | finding.Settings | finding.SyncsElse, Applies: dedicated, Run: checkNeverRan},
 }
 
 // contactCheck turns a failed first contact into the finding that it is.

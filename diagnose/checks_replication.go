@@ -9,8 +9,8 @@ import (
 
 // replicationChecks are link 0: is there a copy at all.
 var replicationChecks = []check{
-	{Code: 109, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic | finding.Settings, Uses: finding.SourceLog | finding.Tasks, Applies: topicWithoutCopy, Run: checkNotMirrored},
-	{Code: 604, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic, Uses: finding.Settings | finding.SourceLog, Applies: topicOfFlow, Run: checkPartitionCount},
+	{Code: 109, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic | finding.Settings, Uses: finding.SourceLog | finding.Tasks | finding.Running, Applies: topicWithoutCopy, Gap: topicAgeUnknown, Run: checkNotMirrored},
+	{Code: 604, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic, Uses: finding.Settings | finding.SourceLog, Applies: topicOfFlow, Gap: surplusAgeUnknown, Run: checkPartitionCount},
 }
 
 // topicOfFlow narrows to topics that the source connector's list admits, as far as the list is known.
@@ -45,6 +45,11 @@ func checkNotMirrored(v *View, s subject) *finding.Finding {
 		fd.Fixes = []finding.Fix{restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", f.topicBudget())}
 		return fd
 	}
+	if f.justStarted(connSource) {
+		fd.Severity = finding.Info
+		fd.Because = "MirrorMaker 2 has just started; it makes the copies now"
+		return fd
+	}
 	// A topic younger than one refresh has no copy yet; only its oldest record tells its age.
 	oldest, any := oldestRecord(src)
 	if any && v.now-oldest < f.topicBudget() || !any {
@@ -56,6 +61,47 @@ func checkNotMirrored(v *View, s subject) *finding.Finding {
 	fd.Observed = append(fd.Observed, snapshot.Named{Name: "oldest record", Value: age(v.now - oldest)})
 	fd.Fixes = []finding.Fix{restartFix(f, "Look into MirrorMaker 2's log for errors about this topic (missing Create or Describe rights are the most frequent), then restart it.", f.topicBudget())}
 	return fd
+}
+
+// topicAgeUnknown: no copy, and no time of a record tells whether the topic is older than a refresh of topics.
+func topicAgeUnknown(v *View, s subject) *snapshot.Gap {
+	f := s.flow
+	src, st := s.gp.sourceTopic().Get()
+	if st != snapshot.Known || f.isInternal(s.topic) || f.sourceConnectorDown() != "" {
+		return nil
+	}
+	return ageGap(v, f, src, 0)
+}
+
+// surplusAgeUnknown: the source has more partitions, and no time of a record tells for how long.
+func surplusAgeUnknown(v *View, s subject) *snapshot.Gap {
+	src, sst := s.gp.sourceTopic().Get()
+	dst, dst2 := s.gp.targetTopic().Get()
+	if sst != snapshot.Known || dst2 != snapshot.Known || len(src.Partitions) <= len(dst.Partitions) {
+		return nil
+	}
+	if gap := s.flow.settings.gap; gap != nil {
+		return gap // how long MirrorMaker 2 may take is a setting
+	}
+	return ageGap(v, s.flow, src, len(dst.Partitions))
+}
+
+// ageGap looks at the partitions from a number on: nil where one is known to be old, or the age of all that hold records is.
+func ageGap(v *View, f *flowView, src *snapshot.Topic, from int) *snapshot.Gap {
+	var gap *snapshot.Gap
+	for _, p := range src.Partitions {
+		if int(p.ID) < from {
+			continue
+		}
+		at, st := p.First.Get()
+		if st == snapshot.Known && at > 0 && v.now-at >= f.topicBudget() {
+			return nil
+		}
+		if end, est := p.End.Get(); st == snapshot.Unknown && (est != snapshot.Known || end > p.Start.Or(0)) && gap == nil {
+			gap = &snapshot.Gap{Code: "unknown-age", Why: fmt.Sprintf("the time of the oldest record of %s-%d is not known: %s", src.Name, p.ID, p.First.Why())}
+		}
+	}
+	return gap
 }
 
 // oldestRecord is the least timestamp of the topic's partitions, ms; false where no partition tells.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -10,8 +11,8 @@ import (
 
 // syncsChecks are link 1: offset syncs from the source connector.
 var syncsChecks = []check{
-	{Code: 101, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.SyncsElse | finding.TargetTopic | finding.Settings, Applies: hasRows, Run: checkSyncsMissing},
-	{Code: 102, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.SyncsElse | finding.Settings | finding.Running | finding.Configured, Run: checkLocation},
+	{Code: 101, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.SyncsElse | finding.TargetTopic | finding.TargetLog | finding.Settings, Applies: hasRows, Run: checkSyncsMissing},
+	{Code: 102, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.SyncsElse | finding.Settings | finding.Running | finding.Configured, Gap: syncsElsewhereUnread, Run: checkLocation},
 	{Code: 103, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.TargetLog | finding.SourceOffset, Uses: finding.SourceLog | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.TargetTopic | finding.Generation, Applies: eligibleRow, Run: checkNoSync},
 }
 
@@ -52,6 +53,19 @@ func checkSyncsMissing(_ *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "found", Value: e.Topic + " on " + e.Cluster})
 	}
 	return fd
+}
+
+// syncsElsewhereUnread: no sync where it is looked for, and whether there are some on the other cluster is not known.
+func syncsElsewhereUnread(_ *View, s subject) *snapshot.Gap {
+	f := s.flow
+	src, chk := f.setting(connSource, keyLocation), f.setting(connCheckpoint, keyLocation)
+	if src.Known() && chk.Known() && src.Or(snapshot.ConfigEntry{}).Value != chk.Or(snapshot.ConfigEntry{}).Value {
+		return nil // the settings alone prove it
+	}
+	if here, st := f.Syncs.Get(); st == snapshot.Unknown || here.Records > 0 || !f.SyncsElsewhere.Unknown() || len(f.rows) == 0 {
+		return nil
+	}
+	return cmp.Or(f.SyncsElsewhere.Why(), &snapshot.Gap{Code: "not-asked", Why: "not asked"})
 }
 
 // checkLocation compares where the two connectors look: by their configuration, else by a topic that has records on the one

@@ -18,7 +18,11 @@ type check struct {
 	When  mm2.Generations // zero: all
 	// Applies narrows the subjects by facts that are known; a subject it turns away is neither checked nor "not checked".
 	Applies func(v *View, s subject) bool
-	Run     func(v *View, s subject) *finding.Finding
+	// Earlier are the kinds needed in the look before this one, where there is one.
+	Earlier finding.Kinds
+	// Gap tells of a fact that is needed and finer than a kind; nil where all is known.
+	Gap func(v *View, s subject) *snapshot.Gap
+	Run func(v *View, s subject) *finding.Finding
 }
 
 // subject is what a check runs on; the fields down to the check's grain are set.
@@ -74,12 +78,44 @@ func (e *engine) one(c *check, s subject) {
 		e.skip(c, s, gap)
 		return
 	}
+	if gap := c.gap(e.v, s); gap != nil {
+		e.skip(c, s, gap)
+		return
+	}
 	f := c.Run(e.v, s)
 	if f == nil {
 		return
 	}
 	complete(f, c.Code, s, c.Grain)
 	e.raws = append(e.raws, &raw{f: f, s: s, grain: c.Grain})
+}
+
+// gap is what the check lacks beyond its kinds.
+func (c *check) gap(v *View, s subject) *snapshot.Gap {
+	if c.Earlier != 0 && s.flow.earlier != nil {
+		before := s
+		before.flow, before.gp.flow = s.flow.earlier, s.flow.earlier
+		if gap, unknown := before.missing(c.Earlier); unknown {
+			return &snapshot.Gap{Code: "earlier", Why: "in the look before: " + gap.String()}
+		}
+	}
+	if c.Gap == nil {
+		return nil
+	}
+	return c.Gap(v, s)
+}
+
+// skipped finds why a check could not be made for a row.
+func (e *engine) skipped(code finding.Code, gp groupPartition) *snapshot.Gap {
+	for _, k := range e.skips {
+		if k.code != code || k.s.flow != gp.flow || k.s.topic != gp.topic {
+			continue
+		}
+		if k.grain == finding.OnTopic || k.grain == finding.OnGroupPartition && k.s.group == gp.group && k.s.gp.part == gp.part {
+			return cmp.Or(k.gap, &snapshot.Gap{Code: "not-asked", Why: "not asked"})
+		}
+	}
+	return nil
 }
 
 // complete fills in what follows from the code and the subject.

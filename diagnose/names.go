@@ -110,6 +110,19 @@ func (f *flowView) connectorStart(connector string) (int64, bool) {
 	return 0, false
 }
 
+// startGrace is how long a connector may take after its start until the topics that it makes first are there, ms.
+const startGrace = 60_000
+
+// justStarted says that MirrorMaker 2 is known to have begun with a connector a moment ago.
+func (f *flowView) justStarted(connector string) bool {
+	f.v.touch(finding.Tasks | finding.Running)
+	if at, ok := f.connectorStart(connector); ok {
+		return f.v.now-at < startGrace
+	}
+	run, st := f.Running.Get()
+	return st == snapshot.Known && f.v.now-run.Time < startGrace
+}
+
 // taskFacts are the states of a connector and its tasks, as they stand in mm2-status.
 func (f *flowView) taskFacts(connector string) finding.Observed {
 	ts, _ := f.Tasks.Get()

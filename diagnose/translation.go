@@ -80,29 +80,27 @@ func oneGeneration(f *flowView, g mm2.Generation, ps *snapshot.PartitionSyncs, u
 	if g == mm2.G5 {
 		return ask(g, keeping, runs, up)
 	}
-	// G3 and G4 forget what was written before the task began, all but the newest sync (KAFKA-15905).
+	// G3 and G4 forget what was written before the task began, all but the newest sync (KAFKA-15905). Only a fold that knew the
+	// start while it read tells what that was once newer syncs have come in.
 	if started, ok := f.checkpointTaskStart(); ok {
-		return ask(g, keeping, since(runs, started), up)
+		after := ps.TwoPointerSince
+		if g == mm2.G3 {
+			after = ps.GreedySince
+		}
+		if sy, _ := f.Syncs.Get(); sy.TaskStart == started && len(after) > 0 {
+			return ask(g, keeping, after, up)
+		}
+		if ps.Newest.Time <= started {
+			return ask(g, keeping, []snapshot.Run{{Sync: ps.Newest}}, up)
+		}
 	}
 	all := ask(g, keeping, runs, up)
 	if all.none || up >= ps.Newest.Up {
 		return all
 	}
 	all.known = false
-	all.why = "up to 3.7.0 the translation depends on when the checkpoint task started, which is not known"
+	all.why = "up to 3.7.0 the translation depends on what the checkpoint task knew when it started, which is not known"
 	return all
-}
-
-// since drops what G3 and G4 forget at a task start: every sync read while loading replaces all slots.
-func since(runs []snapshot.Run, started int64) []snapshot.Run {
-	out := make([]snapshot.Run, 0, len(runs))
-	for _, r := range runs {
-		out = append(out, r)
-		if r.Sync.Time < started {
-			break
-		}
-	}
-	return out
 }
 
 // ask gives the store's answer for slots that hold these runs.

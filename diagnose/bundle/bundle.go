@@ -47,11 +47,33 @@ func Write(w io.Writer, s *snapshot.Snapshot) error {
 }
 
 // Read reads a snapshot. name stands in the error texts.
-func Read(name string, r io.Reader) (*snapshot.Snapshot, error) {
-	d := json.NewDecoder(io.LimitReader(r, MaxBytes+1))
+func Read(name string, r io.Reader) (*snapshot.Snapshot, error) { return read(name, r, MaxBytes) }
+
+func read(name string, r io.Reader, limit int64) (*snapshot.Snapshot, error) {
+	counted := &io.LimitedReader{R: r, N: limit + 1}
+	br := bufio.NewReader(counted)
+	if mark, _ := br.Peek(3); string(mark) == "\ufeff" {
+		br.Discard(3)
+	}
+	d := json.NewDecoder(br)
 	var s snapshot.Snapshot
-	if err := d.Decode(&s); err != nil {
+	err := d.Decode(&s)
+	var more any
+	if err == nil {
+		if err = d.Decode(&more); errors.Is(err, io.EOF) {
+			err = nil
+		} else {
+			err = errors.New("more follows after the snapshot")
+		}
+	}
+	if counted.N <= 0 {
+		return nil, fmt.Errorf("%s: larger than %d bytes, the most that is read; capture it again with --group or --flow", name, limit)
+	}
+	if err != nil {
 		var syn *json.SyntaxError
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("%s: not a whole snapshot: the file is cut off; capture it again", name)
+		}
 		if errors.As(err, &syn) {
 			return nil, fmt.Errorf("%s: not a whole snapshot (byte %d: %v); capture it again", name, syn.Offset, err)
 		}

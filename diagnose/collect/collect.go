@@ -33,7 +33,7 @@ type Request struct {
 	Scope      snapshot.Scope
 	Want       func(group string) bool // --group; nil: all
 	Literal    []string                // groups asked for by name
-	Connect    *Connect // for flows in Connect mode; nil: not asked
+	Connect    *Connect                // for flows in Connect mode; nil: not asked
 	MM2Version string
 	Tool       string
 	Now        func() time.Time

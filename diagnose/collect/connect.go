@@ -122,9 +122,9 @@ func firstWords(body []byte) string {
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(body, &e) == nil && e.Message != "" {
-		return secret.ReplaceAllString(e.Message, "$1[removed]")
+		return redact(e.Message)
 	}
-	return secret.ReplaceAllString(strings.Join(strings.Fields(string(body[:min(len(body), 200)])), " "), "$1[removed]")
+	return redact(strings.Join(strings.Fields(string(body[:min(len(body), 200)])), " "))
 }
 
 // Worker reads the root of the interface.

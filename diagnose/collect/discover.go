@@ -92,7 +92,7 @@ func Discover(ctx context.Context, p Pair) (Found, error) {
 		out.Flows = append(out.Flows, discovered(src, dst, a, b, props))
 	}
 	out.name()
-	if len(out.Flows) == 0 {
+	if len(out.Flows) == 0 && len(out.Problems) == 0 {
 		out.Problems = []snapshot.Problem{missingFlow(src, dst, p)}
 	}
 	return out, nil
@@ -149,7 +149,8 @@ func sourcesOf(src, dst side, given string) []string {
 	if len(copied) > 0 {
 		return copied
 	}
-	if src.hasSyncs() || dst.syncsOf(rest) {
+	// Nothing mirrored yet: syncs prove a flow, and so does the configuration that a worker stored for the only source.
+	if src.hasSyncs() || dst.syncsOf(rest) || len(rest) == 1 && dst.configs[rest[0]] {
 		return rest
 	}
 	return nil
@@ -289,6 +290,13 @@ func missingFlow(src, dst side, p Pair) snapshot.Problem {
 		Because: "no topic of MirrorMaker 2 on the target speaks of a flow from this source: no checkpoints topic (ALIAS.checkpoints.internal), no worker topic (mm2-configs.ALIAS.internal)",
 		Fix:     "Check that the two addresses are the two ends of the flow and that MirrorMaker 2 has been started; with a configuration file: mm2doctor diagnose mm2.properties"}
 	pr.Observed = []snapshot.Named{{Name: "checkpoints topics on the target", Value: strings.Join(slices.Sorted(maps.Keys(dst.checkpoints)), ", ")}, {Name: "offset-syncs topics on the source", Value: strings.Join(slices.Sorted(maps.Keys(src.syncs)), ", ")}}
+	known := maps.Clone(dst.configs)
+	for a := range dst.checkpoints {
+		known[a] = true
+	}
+	if len(known) > 0 {
+		pr.Because = fmt.Sprintf("MirrorMaker 2 writes to the target from %s, and no topic of the cluster given as source has a copy there under such a name", list(slices.Sorted(maps.Keys(known))))
+	}
 	reverse := sourcesOf(dst, src, p.TargetAlias)
 	if len(reverse) > 0 {
 		pr.Slug = "source-target-exchanged"

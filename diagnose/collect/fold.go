@@ -80,14 +80,15 @@ type SyncFold struct {
 }
 
 type partitionFold struct {
-	out                snapshot.PartitionSyncs
-	greedy, twoPointer translate.Slots
+	out                          snapshot.PartitionSyncs
+	greedy, twoPointer           translate.Slots
+	greedySince, twoPointerSince translate.Slots
 }
 
 // NewSyncFold begins with an empty topic on a cluster. The flow's checkpoints, read before, tell by which rule they follow
 // from the syncs.
 func NewSyncFold(cluster string, f *snapshot.Flow) *SyncFold {
-	return &SyncFold{out: snapshot.Syncs{Cluster: cluster, Topic: f.SyncsTopic, History: "fold", Partitions: []snapshot.PartitionSyncs{}}, folds: map[string]*partitionFold{}, rules: newRules(f)}
+	return &SyncFold{out: snapshot.Syncs{Cluster: cluster, Topic: f.SyncsTopic, History: "fold", TaskStart: taskStart(f), Partitions: []snapshot.PartitionSyncs{}}, folds: map[string]*partitionFold{}, rules: newRules(f)}
 }
 
 // Add takes the next record; one that does not decode is counted and listed.
@@ -101,11 +102,12 @@ func (f *SyncFold) Add(r *kafka.Record) {
 	}
 	p := f.folds[string(r.Key)]
 	if p == nil {
-		p = &partitionFold{out: snapshot.PartitionSyncs{Topic: s.Topic, Partition: s.Partition}, greedy: translate.NewSlots(translate.Greedy), twoPointer: translate.NewSlots(translate.TwoPointer)}
+		p = &partitionFold{out: snapshot.PartitionSyncs{Topic: s.Topic, Partition: s.Partition}, greedy: translate.NewSlots(translate.Greedy), twoPointer: translate.NewSlots(translate.TwoPointer),
+			greedySince: translate.NewSlots(translate.Greedy), twoPointerSince: translate.NewSlots(translate.TwoPointer)}
 		f.folds[string(r.Key)] = p
 	}
 	f.rules.see(s)
-	p.add(snapshot.Sync{Up: s.Upstream, Down: s.Downstream, Offset: r.Offset, Time: r.Timestamp})
+	p.add(snapshot.Sync{Up: s.Upstream, Down: s.Downstream, Offset: r.Offset, Time: r.Timestamp}, f.out.TaskStart)
 }
 
 // Result gives what was kept; start and end are the topic's.
@@ -115,6 +117,7 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 	f.rules.tell(&out)
 	for _, p := range f.folds {
 		p.out.Greedy, p.out.TwoPointer = runs(&p.greedy), runs(&p.twoPointer)
+		p.out.GreedySince, p.out.TwoPointerSince = runs(&p.greedySince), runs(&p.twoPointerSince)
 		out.Partitions = append(out.Partitions, p.out)
 	}
 	slices.SortFunc(out.Partitions, func(a, b snapshot.PartitionSyncs) int {
@@ -123,7 +126,7 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 	return out
 }
 
-func (p *partitionFold) add(s snapshot.Sync) {
+func (p *partitionFold) add(s snapshot.Sync, taskStart int64) {
 	o := &p.out
 	if o.Count == 0 {
 		o.Oldest = s
@@ -135,6 +138,27 @@ func (p *partitionFold) add(s snapshot.Sync) {
 	t := translate.Sync{Upstream: s.Up, Downstream: s.Down, Offset: s.Offset, Time: s.Time}
 	p.greedy.Apply(t)
 	p.twoPointer.Apply(t)
+	switch {
+	case taskStart == 0:
+	case s.Time <= taskStart: // read while loading: replaces all that was there
+		p.greedySince.Reset(t)
+		p.twoPointerSince.Reset(t)
+	default:
+		p.greedySince.Apply(t)
+		p.twoPointerSince.Apply(t)
+	}
+}
+
+// taskStart is when the flow's checkpoint tasks last went to RUNNING, ms; 0 where that is not known.
+func taskStart(f *snapshot.Flow) int64 {
+	ts, _ := f.Tasks.Get()
+	var at int64
+	for _, t := range ts {
+		if t.Connector == "MirrorCheckpointConnector" && t.Task >= 0 && t.State == "RUNNING" {
+			at = max(at, t.Time)
+		}
+	}
+	return at
 }
 
 func runs(s *translate.Slots) []snapshot.Run {

@@ -219,7 +219,7 @@ func shortTrace(trace string) string {
 	if i := strings.LastIndex(trace, "Caused by: "); i >= 0 {
 		out += "; " + message(trace[i:])
 	}
-	return secret.ReplaceAllString(out, "$1[removed]")
+	return redact(out)
 }
 
 func message(trace string) string {
@@ -227,8 +227,11 @@ func message(trace string) string {
 	return strings.Join(strings.Fields(m), " ")
 }
 
-// secret finds what looks like a credential in a free text.
-var secret = regexp.MustCompile(`(?i)((?:password|secret|token|sasl\.jaas\.config)["' ]*[=:] *)("[^"]*"|'[^']*'|[^\s,;]+)`)
+// secret finds what looks like a credential in a free text: a setting or field with a telling name, a password within a URL,
+// the header of a request.
+var secret = regexp.MustCompile(`(?i)([\w.-]*(?:passw(?:or)?d|secret|token|credential|jaas\.config|user\.info|(?:api|access|private|account)[._-]?key)[\w.-]*["' ]*[=:] *)("[^"]*"|'[^']*'|[^\s,;]+)|(://[^\s/:@]*:)[^\s/@]+(@)|(\b(?:basic|bearer) )[\w.~+/=-]{8,}`)
+
+func redact(s string) string { return secret.ReplaceAllString(s, "$1$3$5[removed]$4") }
 
 // statusKey reads status-connector-NAME and status-task-NAME-N.
 func statusKey(key string) (snapshot.TaskStatus, bool) {

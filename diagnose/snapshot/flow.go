@@ -90,9 +90,10 @@ type Syncs struct {
 	Start      int64            `json:"start"`
 	End        int64            `json:"end"`
 	Records    int64            `json:"records"`
-	First      int64            `json:"first,omitempty"` // ms, oldest record
-	Last       int64            `json:"last,omitempty"`  // ms, newest record
-	Partitions []PartitionSyncs `json:"partitions"`      // by source topic, partition
+	First      int64            `json:"first,omitempty"`     // ms, oldest record
+	Last       int64            `json:"last,omitempty"`      // ms, newest record
+	TaskStart  int64            `json:"taskStart,omitempty"` // ms, of the checkpoint tasks, as known when the topic was read
+	Partitions []PartitionSyncs `json:"partitions"`          // by source topic, partition
 	// How many checkpoints were seen to follow from some sync by the one rule or the other, and when the newest such one was
 	// written (ms): counted on from it (up to 3.4.0), or one past it (from 3.4.1 on).
 	CountedOn     int64       `json:"countedOn,omitempty"`
@@ -115,6 +116,10 @@ type PartitionSyncs struct {
 	// G3 and of G4/G5, as runs of equal syncs, newest first.
 	Greedy     []Run `json:"greedy,omitempty"`
 	TwoPointer []Run `json:"twoPointer,omitempty"`
+	// The same for a task that began at Syncs.TaskStart and knew nothing but the newest sync then, as G3 and G4 do
+	// (KAFKA-15905).
+	GreedySince     []Run `json:"greedySince,omitempty"`
+	TwoPointerSince []Run `json:"twoPointerSince,omitempty"`
 }
 
 // Sync is one offset sync: both offsets of the same record. Offset and Time are those of the record in the topic.
