@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
+	"github.com/mm2doctor/mm2doctor/diagnose/collect"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
@@ -30,6 +31,7 @@ type evidence struct {
 	MM2Version   string
 	Timeout      time.Duration
 	Resolve      []string
+	ConnectURL   []string
 }
 
 func (e *evidence) flags(c *cobra.Command) {
@@ -43,6 +45,7 @@ func (e *evidence) flags(c *cobra.Command) {
 	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
 	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
 	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
+	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
 	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")
 }
 
@@ -51,6 +54,7 @@ type loaded struct {
 	snapshot *snapshot.Snapshot // from a bundle
 	setup    *conf.Setup        // from an mm2.properties
 	file     string
+	jsons    []collect.MirrorConnector // from connector JSON
 	version  mm2.Version
 	flows    []string // --flow, as a->b
 	resolve  map[string]string
@@ -135,8 +139,16 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		l.file = name
 		return nil
 	}
-	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
-		return usage("%s: this is %s, not the properties file of a dedicated MirrorMaker 2; connector JSON and Strimzi resources are not read yet: give the two clusters with --source and --target instead", name, k)
+	switch k := confdoc.Sniff(b); k {
+	case confdoc.KindJSON:
+		ms, err := collect.ConnectorJSON(b)
+		if err != nil || len(ms) == 0 {
+			return usage("%s: this is JSON, and neither a captured snapshot nor the configuration of a MirrorMaker 2 connector (connector.class); give an mm2.properties, connector JSON, or --source and --target", name)
+		}
+		l.jsons, l.file = append(l.jsons, ms...), name
+		return nil
+	case confdoc.KindYAML:
+		return usage("%s: this is YAML, not the properties file of a dedicated MirrorMaker 2; Strimzi resources are not read yet: give the two clusters with --source and --target, or --connect-url", name)
 	}
 	if l.setup != nil || l.snapshot != nil {
 		return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)

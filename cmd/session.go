@@ -82,9 +82,14 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if _, err := wanted(o.Topics); err != nil {
 		return nil, err
 	}
-	if l.setup != nil {
+	switch {
+	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
+		return nil, usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
+	case l.setup != nil:
 		err = o.fromSetup(s, l)
-	} else {
+	case len(o.ConnectURL)+len(l.jsons) > 0:
+		err = o.fromConnect(ctx, s, l)
+	default:
 		err = o.fromAddresses(ctx, s, l)
 	}
 	return s, err

@@ -127,7 +127,7 @@ func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapsho
 		return unknownAt(finding.LinkCheckpoints, "settings", f.settings.gap) // how long a first checkpoint may take
 	case ast == snapshot.Known && f.checkpointTaskYoung():
 		// Whatever rule is at work, the task has not made its first checkpoints yet.
-		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "a first checkpoint is due: the task has just started"}
+		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "no checkpoint yet: the task has just started"}
 	case !tr.known:
 		return unknownAt(finding.LinkCheckpoints, "mm2Expected", &snapshot.Gap{Code: "undetermined", Why: "no checkpoint; candidates: the position lies before what the task still knows (206), or the task does not write one (214): " + tr.why})
 	case ast == snapshot.Unknown:

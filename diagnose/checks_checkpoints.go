@@ -13,7 +13,7 @@ import (
 // checkpointChecks are link 2: checkpoints from the checkpoint connector.
 var checkpointChecks = []check{
 	{Code: 208, Grain: finding.OnFlow, Uses: finding.Tasks | finding.Running | finding.Configured | finding.Settings | finding.AssignedTo | finding.CheckpointSet, Run: checkConnector},
-	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running, Applies: hasRows, Run: checkCheckpointsMissing},
+	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: hasRows, Run: checkCheckpointsMissing},
 	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.Settings, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
@@ -115,8 +115,9 @@ func checkCheckpointsEmpty(v *View, s subject) *finding.Finding {
 
 // overdue says that the row must have a checkpoint by now: its group was given to a running task and its sync was written
 // longer ago than the task needs, and every rule that may be at work translates the position. A group in the list of a task
-// had a position when the list was written (3.4.1+), so with no checkpoint for anyone one look is enough; for a single row,
-// whose first commit may be a moment old, twice asks for the same position in an earlier look.
+// had a position when the list was written (3.4.1+), so with no checkpoint for anyone one look is enough where all of the
+// log is translatable; for a single row, whose first commit may be a moment old, twice asks for the same position in an
+// earlier look.
 func (gp groupPartition) overdue(twice bool) bool {
 	f := gp.flow
 	if e, st := gp.eligible().Get(); st != snapshot.Known || !e {
@@ -140,8 +141,8 @@ func (gp groupPartition) overdue(twice bool) bool {
 	if a.Time >= old || t.sync.Time >= old {
 		return false
 	}
-	if !twice {
-		return true
+	if p, st := gp.sourcePartition().Get(); !twice && st == snapshot.Known && p.Start.Known() && t.oldest.Up <= p.Start.Or(0) {
+		return true // wherever the group stood before, that was translatable too
 	}
 	e, ok := gp.earlier()
 	if !ok || f.v.now-e.flow.v.now < f.emitBudget() {

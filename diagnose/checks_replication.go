@@ -9,7 +9,7 @@ import (
 
 // replicationChecks are link 0: is there a copy at all.
 var replicationChecks = []check{
-	{Code: 109, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic | finding.Settings, Uses: finding.SourceLog | finding.Tasks | finding.Running, Applies: topicWithoutCopy, Gap: topicAgeUnknown, Run: checkNotMirrored},
+	{Code: 109, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic | finding.Settings, Uses: finding.SourceLog | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: topicWithoutCopy, Gap: topicAgeUnknown, Run: checkNotMirrored},
 	{Code: 604, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic, Uses: finding.Settings | finding.SourceLog, Applies: topicOfFlow, Gap: surplusAgeUnknown, Run: checkPartitionCount},
 }
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -20,9 +21,33 @@ const restartText = "restart MirrorMaker 2"
 
 func restartStep(f *flowView) finding.Step {
 	if f.fixMode() == "connect" {
-		return finding.Step{Text: "restart the connector and its tasks", Stops: []string{connCheckpoint}, Command: ""}
+		return finding.Step{Text: "restart the connector and its tasks", Stops: []string{f.connectorName(connCheckpoint)},
+			Command: "curl -sS -X POST " + quote(orWord(f.ConnectURL, "http://CONNECT:8083")+"/connectors/"+f.connectorName(connCheckpoint)+"/restart?includeTasks=true")}
 	}
 	return finding.Step{Text: restartText, Stops: []string{"mirroring of all flows of that process, for the time of a restart"}}
+}
+
+// resumeStep takes a paused or stopped connector up again.
+func resumeStep(f *flowView, connector string) finding.Step {
+	return finding.Step{Text: "resume the connector", Command: "curl -sS -X PUT " + quote(orWord(f.ConnectURL, "http://CONNECT:8083")+"/connectors/"+f.connectorName(connector)+"/resume")}
+}
+
+// connectorName is what the operator calls a connector: its name in Connect, its class in dedicated mode.
+func (f *flowView) connectorName(class string) string {
+	switch {
+	case class == connSource && f.SourceConnector != "":
+		return f.SourceConnector
+	case class == connCheckpoint && f.CheckpointConnector != "":
+		return f.CheckpointConnector
+	}
+	return class
+}
+
+func orWord(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
 }
 
 func restartFix(f *flowView, text string, waitMs int64, before ...finding.Step) finding.Fix {
@@ -31,7 +56,7 @@ func restartFix(f *flowView, text string, waitMs int64, before ...finding.Step) 
 
 // propertyFix sets one connector setting: in the operator's file with the flow's prefix, which outranks every other place.
 func propertyFix(f *flowView, text, key, value string, waitMs int64) finding.Fix {
-	step := finding.Step{Text: "set in the connector's configuration", Properties: finding.Observed{{Name: key, Value: value}}}
+	step := finding.Step{Text: "set in the configuration of " + f.connectorsOf(key), Properties: finding.Observed{{Name: key, Value: value}}}
 	if f.fixMode() == "dedicated" {
 		file := f.File
 		step.Text = "set it for the flow"
@@ -41,7 +66,21 @@ func propertyFix(f *flowView, text, key, value string, waitMs int64) finding.Fix
 			step.Undo = fmt.Sprintf("set it back to %q", e.Value)
 		}
 	}
-	return finding.Fix{Mode: f.fixMode(), Text: text, Steps: []finding.Step{step, restartStep(f)}, WaitSeconds: int(waitMs / 1000)}
+	steps := []finding.Step{step}
+	if f.fixMode() == "dedicated" {
+		steps = append(steps, restartStep(f)) // Connect restarts a connector by itself when its configuration changes
+	} else {
+		text = strings.ReplaceAll(text, ", then restart MirrorMaker 2", "")
+	}
+	return finding.Fix{Mode: f.fixMode(), Text: text, Steps: steps, WaitSeconds: int(waitMs / 1000)}
+}
+
+// connectorsOf names the connectors that read a key.
+func (f *flowView) connectorsOf(key string) string {
+	if strings.HasPrefix(key, "topics") {
+		return f.connectorName(connSource) + " and " + f.connectorName(connCheckpoint)
+	}
+	return f.connectorName(connCheckpoint)
 }
 
 // rewriteFix repairs a wrong number that MirrorMaker 2 would write again: up to 3.4.0 it computes it anew, from 3.7.1 on it

@@ -25,6 +25,9 @@ func inferGenerations(f *flowView) generations {
 			return generations{set: mm2.SetOf(v.Generation()), claimed: s, version: v, basis: "--mm2-version"}
 		}
 	}
+	if v, err := mm2.ParseVersion(f.WorkerVersion); f.WorkerVersion != "" && err == nil {
+		return generations{set: mm2.SetOf(v.Generation()), version: v, basis: "the Connect worker at " + f.ConnectURL + " says version " + f.WorkerVersion}
+	}
 	if ts, st := f.Tasks.Get(); st == snapshot.Known {
 		for _, t := range ts {
 			if v, err := mm2.ParseVersion(t.Version); t.Version != "" && err == nil {

@@ -119,8 +119,13 @@ func (f *flowView) justStarted(connector string) bool {
 	if at, ok := f.connectorStart(connector); ok {
 		return f.v.now-at < startGrace
 	}
-	run, st := f.Running.Get()
-	return st == snapshot.Known && f.v.now-run.Time < startGrace
+	if run, st := f.Running.Get(); st == snapshot.Known {
+		return f.v.now-run.Time < startGrace
+	}
+	// MirrorMaker 2's own topics cannot be read; the first offset sync is as old as the first copied record.
+	f.v.touch(finding.SyncsTopic)
+	s, st := f.Syncs.Get()
+	return st == snapshot.Known && s.First > 0 && f.v.now-s.First < startGrace
 }
 
 // taskFacts are the states of a connector and its tasks, as they stand in mm2-status.

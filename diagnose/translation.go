@@ -124,8 +124,10 @@ func ask(g mm2.Generation, k translate.Keeping, runs []snapshot.Run, up int64) t
 // checkpointTaskStart is when the checkpoint tasks last went to RUNNING, ms.
 func (f *flowView) checkpointTaskStart() (int64, bool) { return f.taskStart(connCheckpoint) }
 
-// checkpointTaskYoung says that the checkpoint tasks are known to run for less than it takes them to write a first checkpoint.
+// checkpointTaskYoung says that the checkpoint tasks are known to have been started, or given their groups anew (which starts
+// them again a few seconds later), within less than it takes them to write a first checkpoint.
 func (f *flowView) checkpointTaskYoung() bool {
 	start, ok := f.checkpointTaskStart()
-	return ok && f.v.now-start < f.emitBudget()
+	f.v.touch(finding.AssignedTo)
+	return ok && f.v.now-start < f.emitBudget() || f.Assigned.Known() && f.v.now-f.Assigned.Or(snapshot.Assigned{}).Time < f.emitBudget()
 }

@@ -9,6 +9,14 @@ type Flow struct {
 	Mode string `json:"mode"`
 	File string `json:"file,omitempty"`
 
+	// In Connect mode: the worker's REST address (without credentials), its version, the cluster it is attached to, and what
+	// the connectors are called.
+	ConnectURL          string `json:"connectUrl,omitempty"`
+	WorkerVersion       string `json:"workerVersion,omitempty"`
+	WorkerCluster       string `json:"workerCluster,omitempty"`
+	SourceConnector     string `json:"sourceConnector,omitempty"`
+	CheckpointConnector string `json:"checkpointConnector,omitempty"`
+
 	// Configured is the configuration in the operator's file, resolved per connector; unknown with bare addresses.
 	Configured Fact[Connectors] `json:"configured,omitzero"`
 	// Running is the configuration that MirrorMaker 2 itself stored (mm2-configs in dedicated mode, REST in Connect mode).

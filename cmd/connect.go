@@ -1,0 +1,129 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/collect"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/security"
+)
+
+// fromConnect takes flows and clusters from the connectors of a Connect cluster: asked by REST, or as JSON files hold them.
+func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded) error {
+	ms := l.jsons
+	var worker collect.ConnectWorker
+	if len(o.ConnectURL) > 0 {
+		s.request.Connect = &collect.Connect{URLs: o.ConnectURL}
+		var err error
+		if worker, err = s.request.Connect.Worker(ctx); err == nil {
+			ms, err = s.request.Connect.Connectors(ctx)
+		}
+		if err != nil {
+			return &exitError{exitIncomplete, err}
+		}
+	}
+	flows := connectFlows(l, ms, worker)
+	if len(flows) == 0 {
+		s.request.Unresolved = []snapshot.Problem{noConnectors(l, ms, worker)}
+		return nil
+	}
+	clusters := map[string]bool{}
+	for _, f := range flows {
+		if len(l.jsons) > 0 {
+			f.Configured = collect.ConnectFlow(f.Source, f.Target, l.jsons, l.version).Running
+		}
+		s.request.Flows = append(s.request.Flows, f)
+		for _, end := range []struct {
+			alias, prefix, flag, config string
+			given                       []string
+		}{{f.Source, "source.cluster.", "--source", o.SourceConfig, o.Source}, {f.Target, "target.cluster.", "--target", o.TargetConfig, o.Target}} {
+			if clusters[end.alias] {
+				continue
+			}
+			clusters[end.alias] = true
+			cl, err := o.connectCluster(s, l, ms, f, end.alias, end.prefix, end.flag, end.config, end.given)
+			if err != nil {
+				return err
+			}
+			s.request.Clusters = append(s.request.Clusters, cl)
+		}
+	}
+	return nil
+}
+
+// connectFlows lists the flows that the connectors make, those of --flow when given.
+func connectFlows(l *loaded, ms []collect.MirrorConnector, w collect.ConnectWorker) []snapshot.Flow {
+	var out []snapshot.Flow
+	for _, m := range ms {
+		name := m.Source() + "->" + m.Target()
+		if m.Class == "MirrorHeartbeatConnector" || m.Source() == "" || len(l.flows) > 0 && !slices.Contains(l.flows, name) {
+			continue
+		}
+		if slices.ContainsFunc(out, func(f snapshot.Flow) bool { return f.Name() == name }) {
+			continue
+		}
+		f := collect.ConnectFlow(m.Source(), m.Target(), ms, l.version)
+		f.ConnectURL, f.WorkerVersion, f.WorkerCluster, f.File = w.URL, w.Version, w.ClusterID, l.file
+		out = append(out, f)
+	}
+	return out
+}
+
+func noConnectors(l *loaded, ms []collect.MirrorConnector, w collect.ConnectWorker) snapshot.Problem {
+	where := "the given JSON"
+	if w.URL != "" {
+		where = "the Connect cluster at " + w.URL
+	}
+	p := snapshot.Problem{Code: 5, Slug: "flow-not-found", Because: where + " has no MirrorMaker 2 connector", Fix: "Name the Connect cluster that runs MirrorSourceConnector and MirrorCheckpointConnector."}
+	if len(ms) > 0 {
+		var names []string
+		for _, m := range ms {
+			names = append(names, m.Source()+"->"+m.Target())
+		}
+		slices.Sort(names)
+		p.Because = fmt.Sprintf("%s has no flow %s; it has %s", where, strings.Join(l.flows, ", "), strings.Join(slices.Compact(names), ", "))
+		p.Fix = "Name one of these flows with --flow."
+	}
+	return p
+}
+
+// connectCluster connects to one end as the connectors do: by source.cluster.* or target.cluster.* of any of them.
+func (o *diagnoseOptions) connectCluster(s *session, l *loaded, ms []collect.MirrorConnector, f snapshot.Flow, alias, prefix, flag, config string, given []string) (collect.Cluster, error) {
+	_, addrs, err := addresses(flag, given)
+	if err != nil {
+		return collect.Cluster{}, err
+	}
+	var props []security.Entry
+	for _, m := range ms {
+		if m.Source() != f.Source || m.Target() != f.Target {
+			continue
+		}
+		for k, v := range m.Properties {
+			key, ok := strings.CutPrefix(k, prefix)
+			switch {
+			case !ok:
+			case key == "bootstrap.servers" && len(addrs) == 0:
+				for a := range strings.SplitSeq(v, ",") {
+					addrs = append(addrs, strings.TrimSpace(a))
+				}
+			default:
+				props = append(props, security.Entry{Key: key, Value: v, Origin: "connector " + m.Name + ", " + k})
+			}
+		}
+		if len(addrs) > 0 {
+			break
+		}
+	}
+	if len(addrs) == 0 {
+		return collect.Cluster{}, usage("no connector of %s has %sbootstrap.servers; give the address with %s HOST:PORT", f.Name(), prefix, flag)
+	}
+	for _, a := range addrs {
+		if err := hostPort(a); err != nil {
+			return collect.Cluster{}, usage("%sbootstrap.servers of %s: %v", prefix, f.Name(), err)
+		}
+	}
+	return o.open(s, l, alias, addrs, props, config)
+}
