@@ -218,7 +218,7 @@ func chosenFlows(l *loaded) ([]*conf.Flow, *snapshot.Problem, error) {
 			}
 			return nil, &snapshot.Problem{Code: 5, Slug: "alias-unknown", Flow: name, Because: fmt.Sprintf("%s has no flow %s; its clusters make %s", l.file, name, strings.Join(all, ", ")), Fix: "Name one of these flows, or correct `clusters`."}, nil
 		case !f.Enabled:
-			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Flow: name, Because: fmt.Sprintf("%s is not enabled in %s; in dedicated mode a flow runs only with %s.enabled = true", name, l.file, name), Fix: name + ".enabled = true"}, nil
+			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Flow: name, Because: fmt.Sprintf("%s is not enabled in %s; in dedicated mode a flow runs only with %s.enabled = true", name, l.file, name), Fix: name + ".enabled = true", File: l.file, Key: name + ".enabled", Value: "true"}, nil
 		}
 		out = append(out, f)
 	}

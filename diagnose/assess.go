@@ -133,6 +133,9 @@ func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapsho
 	case ast == snapshot.Unknown:
 		return unknownAt(finding.LinkCheckpoints, "checkpoint", &snapshot.Gap{Code: "undetermined", Why: "no checkpoint, and whether the checkpoint tasks know the group is not known (" + gp.isAssigned().Why().String() + "); candidates: not yet discovered (205), no checkpoint although it should have one (214)"})
 	}
+	if p, st := gp.sourcePartition().Get(); st == snapshot.Known && p.Start.Unknown() {
+		return unknownAt(finding.LinkCheckpoints, "source.start", p.Start.Why())
+	}
 	return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "a first checkpoint is due"}
 }
 

@@ -145,7 +145,7 @@ func (e *engine) repeats(r *raw) bool {
 
 func mergeRaws(rs []*raw) finding.Finding {
 	f := *rs[0].f
-	f.SubjectCount = len(rs)
+	f.SubjectCount = max(len(rs), f.SubjectCount)
 	if rs[0].grain > finding.OnFlow {
 		for _, r := range rs[:min(len(rs), mostSubjects)] {
 			f.Subjects = append(f.Subjects, r.f.Subject)

@@ -13,7 +13,7 @@ import (
 // checkpointChecks are link 2: checkpoints from the checkpoint connector.
 var checkpointChecks = []check{
 	{Code: 208, Grain: finding.OnFlow, Uses: finding.Tasks | finding.Running | finding.Configured | finding.Settings | finding.AssignedTo | finding.CheckpointSet, Run: checkConnector},
-	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: hasRows, Run: checkCheckpointsMissing},
+	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: hasRows, Gap: startUnknown, Run: checkCheckpointsMissing},
 	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.Settings, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
@@ -28,7 +28,7 @@ func checkConnector(v *View, s subject) *finding.Finding {
 	f := s.flow
 	v.touch(finding.Running | finding.Configured | finding.AssignedTo | finding.Tasks)
 	mk := func(slug, because string, o finding.Observed, fix finding.Fix) *finding.Finding {
-		return &finding.Finding{Slug: slug, Because: because, Observed: o, Subject: finding.Subject{Connector: connCheckpoint},
+		return &finding.Finding{Slug: slug, Because: because, Observed: o, Subject: finding.Subject{Connector: f.connectorName(connCheckpoint)},
 			Consequence: "No checkpoint is written and no group offset is committed on " + f.Target + ", while data goes on being mirrored.",
 			Confirm:     []finding.Command{checkpointsCommand(f), statusCommand(f)}, Fixes: []finding.Fix{fix}}
 	}
@@ -43,10 +43,17 @@ func checkConnector(v *View, s subject) *finding.Finding {
 		return fd
 	}
 	if run, st := f.Running.Get(); st == snapshot.Known && len(run.Checkpoint) == 0 && len(run.Source) > 0 {
-		return mk("checkpoint-connector-missing", fmt.Sprintf("mm2-configs.%s.internal on %s has a source connector and no checkpoint connector", f.Source, f.Target), finding.Observed{{Name: "connectors", Value: connSource}},
+		because := fmt.Sprintf("mm2-configs.%s.internal on %s has a source connector and no checkpoint connector", f.Source, f.Target)
+		if f.Mode == "connect" {
+			because = fmt.Sprintf("the Connect cluster at %s has a MirrorSourceConnector for %s and no MirrorCheckpointConnector", f.ConnectURL, f.Name())
+		}
+		return mk("checkpoint-connector-missing", because, finding.Observed{{Name: "connectors", Value: connSource}},
 			restartFix(f, "Restart MirrorMaker 2 with a configuration that has checkpoints; its log says why the connector was not created.", wait))
 	}
 	if why := f.connectorDown(connCheckpoint); why != "" {
+		if strings.HasPrefix(why, "the connector is ") { // paused or stopped by someone
+			return mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), finding.Fix{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connCheckpoint)}, WaitSeconds: int((f.emitBudget() + f.commitBudget() + f.discoveryStart()) / 1000)})
+		}
 		return mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait))
 	}
 	if a, st := f.Assigned.Get(); st == snapshot.Known && a.Tasks == 0 {
@@ -75,6 +82,15 @@ func (f *flowView) eligibleGroups() int {
 		}
 	}
 	return len(seen)
+}
+
+// startUnknown: nothing tells whether MirrorMaker 2 has just begun, so that a missing topic may be made in a moment.
+func startUnknown(_ *View, s subject) *snapshot.Gap {
+	f := s.flow
+	if _, ok := f.connectorStart(connCheckpoint); ok || !f.Running.Unknown() || !f.Syncs.Unknown() || !f.Checkpointed.Absent() {
+		return nil
+	}
+	return &snapshot.Gap{Code: "unknown-age", Why: "when MirrorMaker 2 started is not known: " + f.Syncs.Why().String()}
 }
 
 func checkCheckpointsMissing(_ *View, s subject) *finding.Finding {
@@ -138,6 +154,9 @@ func (gp groupPartition) overdue(twice bool) bool {
 		return false
 	}
 	a, old := f.Assigned.Or(snapshot.Assigned{}), f.v.now-f.emitBudget()
+	if a.Time == 0 {
+		twice = true // Connect's REST interface does not tell when the list was written
+	}
 	if a.Time >= old || t.sync.Time >= old {
 		return false
 	}
@@ -189,7 +208,7 @@ func checkGroupFilter(v *View, s subject) *finding.Finding {
 			Fixes:    []finding.Fix{propertyFix(f, "If these groups are meant, write the pattern so that it matches the whole name.", keyGroups, e.Value+".*", f.discoveryBudget())}}
 	case len(byDefault) > 0:
 		e, _ := f.setting(connCheckpoint, keyGroupsExclude).Get()
-		return &finding.Finding{Severity: finding.Info, Subject: finding.Subject{Group: byDefault[0]},
+		return &finding.Finding{Severity: finding.Info, Subject: finding.Subject{Group: byDefault[0]}, Subjects: groupSubjects(byDefault),
 			Observed: finding.Observed{{Name: "left out", Value: list(byDefault, 5)}, {Name: keyGroupsExclude, Value: e.Value + " (" + where(e) + ")"}},
 			Because:  fmt.Sprintf("the default of groups.exclude leaves out %s: %s", count(len(byDefault), "group"), list(byDefault, 5)),
 			Fixes:    []finding.Fix{propertyFix(f, "If one of them must fail over, set groups.exclude to what shall really stay out; the value replaces the default.", keyGroupsExclude, "console-consumer-.*, __.*", f.discoveryBudget())}}
@@ -420,6 +439,9 @@ func checkNeverCommitted(v *View, s subject) *finding.Finding {
 		if t := g.Type.Or(""); t == kafka.TypeShare || t == kafka.TypeStreams {
 			continue
 		}
+		if d := f.groupFilter(g.ID); !d.known || !d.passes {
+			continue // MirrorMaker 2 would not look at it anyway
+		}
 		if os, st := g.Offsets.Get(); st == snapshot.Known && len(os) == 0 {
 			ids = append(ids, g.ID)
 		}
@@ -428,7 +450,7 @@ func checkNeverCommitted(v *View, s subject) *finding.Finding {
 		return nil
 	}
 	slices.Sort(ids)
-	return &finding.Finding{Subject: finding.Subject{Group: ids[0]}, Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
+	return &finding.Finding{Subject: finding.Subject{Group: ids[0]}, Subjects: groupSubjects(ids), Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
 		Because:     fmt.Sprintf("%s on %s without a single committed offset: %s", count(len(ids), "group"), f.Source, list(ids, 5)),
 		Consequence: "There is nothing to translate; on " + f.Target + " they start by auto.offset.reset."}
 }
@@ -450,4 +472,13 @@ func checkTypes(v *View, s subject) *finding.Finding {
 	return &finding.Finding{Subject: finding.Subject{Group: id}, Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
 		Because:     "MirrorMaker 2 asks for consumer groups only and does not see share and streams groups: " + list(ids, 5),
 		Consequence: "Their positions are not translated by any version."}
+}
+
+// groupSubjects lists groups, up to what a finding lists.
+func groupSubjects(ids []string) []finding.Subject {
+	out := make([]finding.Subject, 0, len(ids))
+	for _, id := range ids[:min(len(ids), mostSubjects)] {
+		out = append(out, finding.Subject{Group: id})
+	}
+	return out
 }

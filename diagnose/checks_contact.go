@@ -132,6 +132,9 @@ func checkUnresolved(v *View, _ subject) *finding.Finding {
 		Consequence: "Nothing was diagnosed for it."}
 	if p.Fix != "" {
 		f.Fixes = []finding.Fix{{Mode: "dedicated", Text: p.Fix}}
+		if p.Key != "" {
+			f.Fixes[0].Steps = []finding.Step{{Text: "add the line", File: p.File, Properties: finding.Observed{{Name: p.Key, Value: p.Value}}}, {Text: restartText}}
+		}
 	}
 	return f
 }
@@ -147,6 +150,16 @@ func checkNeverRan(v *View, s subject) *finding.Finding {
 	g := f.Running.Why()
 	if !f.Checkpointed.Absent() || !f.Syncs.Absent() || f.SyncsElsewhere.Known() || g == nil || g.Code != "absent" {
 		return nil
+	}
+	if f.src.topics[f.Checkpoints] != nil {
+		return &finding.Finding{
+			Slug:        "source-target-exchanged",
+			Observed:    finding.Observed{{Name: "found", Value: f.Checkpoints + " on the cluster given as " + f.Source}, {Name: "belongs on", Value: f.Target}},
+			Because:     fmt.Sprintf("source and target are exchanged: %s, which %s writes on its target, stands on the cluster whose address is given for %s", f.Checkpoints, f.Name(), f.Source),
+			Consequence: "Nothing was diagnosed for it.",
+			Fixes: []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Exchange the addresses of %s and %s.", f.Source, f.Target), Steps: []finding.Step{{Text: "exchange the two addresses", File: f.File,
+				Properties: finding.Observed{{Name: f.Source + ".bootstrap.servers", Value: strings.Join(f.dst.Bootstrap, ",")}, {Name: f.Target + ".bootstrap.servers", Value: strings.Join(f.src.Bootstrap, ",")}}}}}},
+		}
 	}
 	return &finding.Finding{
 		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints + " and mm2-configs." + f.Source + ".internal on " + f.Target + ", " + f.SyncsTopic + " on " + f.SyncsOn}},

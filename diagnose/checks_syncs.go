@@ -11,7 +11,7 @@ import (
 
 // syncsChecks are link 1: offset syncs from the source connector.
 var syncsChecks = []check{
-	{Code: 101, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.SyncsElse | finding.TargetTopic | finding.TargetLog | finding.Settings, Applies: hasRows, Run: checkSyncsMissing},
+	{Code: 101, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.SyncsElse | finding.TargetTopic | finding.TargetLog | finding.CheckpointSet | finding.Settings, Run: checkSyncsMissing},
 	{Code: 102, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.SyncsElse | finding.Settings | finding.Running | finding.Configured, Gap: syncsElsewhereUnread, Run: checkLocation},
 	{Code: 103, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.TargetLog | finding.SourceOffset, Uses: finding.SourceLog | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.TargetTopic | finding.Generation, Applies: eligibleRow, Run: checkNoSync},
 }
@@ -36,7 +36,9 @@ func (f *flowView) anyCopy() bool {
 
 func checkSyncsMissing(_ *View, s subject) *finding.Finding {
 	f := s.flow
-	if !f.Syncs.Absent() || !f.anyCopy() {
+	c0, _ := f.Checkpointed.Get()
+	f.v.touch(finding.CheckpointSet)
+	if !f.Syncs.Absent() || !f.anyCopy() && c0.Records == 0 {
 		return nil
 	}
 	on := f.SyncsOn
@@ -47,6 +49,9 @@ func checkSyncsMissing(_ *View, s subject) *finding.Finding {
 		Consequence: "No position can be translated; no checkpoint is written.",
 		Confirm:     []finding.Command{{Cluster: on, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --list", Shows: "whether " + f.SyncsTopic + " is there"}},
 		Fixes:       []finding.Fix{restartFix(f, "Restart MirrorMaker 2: the source connector creates the topic when it starts. If it does not appear, its principal lacks the right to create it; create it with one partition and cleanup.policy=compact.", f.flushBudget())},
+	}
+	if !f.anyCopy() {
+		fd.Because = fmt.Sprintf("%s on %s holds checkpoints of %s, yet %s does not exist on %s: the topic was deleted, or %s is not the cluster that MirrorMaker 2 mirrors from", f.Checkpoints, f.Target, f.Name(), f.SyncsTopic, on, f.Source)
 	}
 	if e, st := f.SyncsElsewhere.Get(); st == snapshot.Known {
 		fd.Because += fmt.Sprintf("; %s on %s holds %d syncs", e.Topic, e.Cluster, e.Records)

@@ -1,9 +1,11 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 )
 
 // bootstrapOf is what a printed command connects to, with the client properties the operator gave.
@@ -33,29 +35,45 @@ func groupCommand(c *clusterView, group string) finding.Command {
 
 const formatters = "org.apache.kafka.connect.mirror.formatters."
 
-func recordsCommand(c *clusterView, topic, formatter, shows string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Shows: shows,
-		Command: "kafka-console-consumer.sh --bootstrap-server " + consumerBootstrapOf(c) + " --topic " + quote(topic) + " --from-beginning --timeout-ms 10000 --formatter " + formatters + formatter}
+// recordsCommand prints a whole topic: as many records as it had when it was read, since a topic that is written all the time
+// would never let the console consumer time out.
+func recordsCommand(c *clusterView, topic string, records int64, formatter, shows string) finding.Command {
+	cmd := "kafka-console-consumer.sh --bootstrap-server " + consumerBootstrapOf(c) + " --topic " + quote(topic) + " --from-beginning --timeout-ms 10000"
+	if records > 0 {
+		cmd += fmt.Sprintf(" --max-messages %d", records)
+	}
+	if formatter == "" {
+		cmd += " --property print.key=true"
+	} else {
+		cmd += " --formatter " + formatters + formatter
+	}
+	return finding.Command{Cluster: c.Alias, Shows: shows, Command: cmd}
 }
 
 func syncsCommand(f *flowView) finding.Command {
-	return recordsCommand(f.v.clusters[f.SyncsOn], f.SyncsTopic, "OffsetSyncFormatter", "the offset syncs of each partition")
+	return recordsCommand(f.v.clusters[f.SyncsOn], f.SyncsTopic, f.Syncs.Or(snapshot.Syncs{}).Records, "OffsetSyncFormatter", "the offset syncs of each partition")
 }
 
 func checkpointsCommand(f *flowView) finding.Command {
-	return recordsCommand(f.dst, f.Checkpoints, "CheckpointFormatter", "the checkpoints of each group")
+	return recordsCommand(f.dst, f.Checkpoints, f.Checkpointed.Or(snapshot.Checkpoints{}).Records, "CheckpointFormatter", "the checkpoints of each group")
 }
 
-// statusCommand shows what MirrorMaker 2 in dedicated mode says of its connectors and tasks.
+// statusCommand shows what MirrorMaker 2 says of its connectors and tasks.
 func statusCommand(f *flowView) finding.Command {
-	c := recordsCommand(f.dst, "mm2-status."+f.Source+".internal", "", "state and trace of connectors and tasks, newest last")
-	c.Command = strings.TrimSuffix(c.Command, " --formatter "+formatters) + " --property print.key=true"
-	return c
+	if f.Mode == "connect" {
+		return f.restCommand("/status", "state and trace of the connector and its tasks")
+	}
+	return recordsCommand(f.dst, "mm2-status."+f.Source+".internal", 0, "", "state and trace of connectors and tasks, newest last")
 }
 
 // assignedCommand shows the groups that the checkpoint tasks were given.
 func assignedCommand(f *flowView) finding.Command {
-	c := recordsCommand(f.dst, "mm2-configs."+f.Source+".internal", "", "task.assigned.groups in the newest task-MirrorCheckpointConnector records")
-	c.Command = strings.TrimSuffix(c.Command, " --formatter "+formatters) + " --property print.key=true"
-	return c
+	if f.Mode == "connect" {
+		return f.restCommand("/tasks", "task.assigned.groups of each task")
+	}
+	return recordsCommand(f.dst, "mm2-configs."+f.Source+".internal", 0, "", "task.assigned.groups in the newest task-MirrorCheckpointConnector records")
+}
+
+func (f *flowView) restCommand(path, shows string) finding.Command {
+	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + quote(orWord(f.ConnectURL, "http://CONNECT:8083")+"/connectors/"+f.connectorName(connCheckpoint)+path)}
 }

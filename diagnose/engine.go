@@ -145,7 +145,7 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 			f.Subject = finding.Subject{Cluster: s.cluster.Alias}
 		}
 	}
-	f.SubjectCount = 1
+	f.SubjectCount = max(1, len(f.Subjects))
 }
 
 // skipped is a check that could not be decided for one subject.

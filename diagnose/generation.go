@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
-	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
@@ -35,38 +34,12 @@ func inferGenerations(f *flowView) generations {
 			}
 		}
 	}
-	var linear, plusOne int
-	var newest int64
-	newestLinear := false
-	cs, _ := f.Checkpointed.Get()
-	for i := range cs.Newest {
-		c := &cs.Newest[i]
-		topic, ok := f.upstream(c.Topic)
-		if !ok {
-			continue
-		}
-		ps := f.syncs[kafka.TopicPartition{Topic: topic, Partition: c.Partition}]
-		if ps == nil {
-			continue
-		}
-		l, p := fits(ps, c)
-		if l == p {
-			continue
-		}
-		if l {
-			linear++
-		} else {
-			plusOne++
-		}
-		if c.Time >= newest {
-			newest, newestLinear = c.Time, l
-		}
-	}
-	if s, st := f.Syncs.Get(); st == snapshot.Known {
-		linear, plusOne = max(linear, int(s.CountedOn)), max(plusOne, int(s.OnePast))
-		if last := max(s.CountedOnLast, s.OnePastLast); last >= newest && last > 0 {
-			newestLinear = s.CountedOnLast > s.OnePastLast
-		}
+	// Whoever folded the topic saw every sync; those that are kept explain a checkpoint also by chance.
+	sy, _ := f.Syncs.Get()
+	linear, plusOne := sy.CountedOn, sy.OnePast
+	newestLinear := sy.CountedOnLast > sy.OnePastLast
+	if sy.Records < sy.End-sy.Start && linear < 3 {
+		linear = 0 // the topic was compacted: where the true sync is gone, another may fit by chance
 	}
 	old, young := mm2.SetOf(mm2.G1, mm2.G2), mm2.SetOf(mm2.G3, mm2.G4, mm2.G5)
 	switch {

@@ -62,7 +62,7 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 	case finding.Warning:
 		return "degraded"
 	}
-	if f.linkUnread(l) {
+	if f.linkUnread(l) || l == finding.LinkAccuracy && endsUnread(rows) > 0 {
 		return "unknown"
 	}
 	moving := false
@@ -95,6 +95,21 @@ func (f *flowView) linkUnread(l finding.Link) bool {
 		return f.dst.listed.Unknown()
 	}
 	return false
+}
+
+// endsUnread counts offsets on the target whose copy's end could not be read.
+func endsUnread(rows []judged) int {
+	n := 0
+	for i := range rows {
+		gp := rows[i].gp
+		if rows[i].row.Disposition == Intended || gp.part < 0 || !gp.targetOffset().Known() {
+			continue
+		}
+		if _, ok := gp.targetEnd(); !ok && !gp.targetPartition().Absent() {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *flowView) everyRowHasCheckpoint() bool {
@@ -169,6 +184,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	out[4].Text = "no offset lies beyond the end of its copy"
 	if withT == 0 {
 		out[4].Text = "no offset to judge"
+	}
+	if n := endsUnread(rows); n > 0 {
+		out[4].Text = fmt.Sprintf("%s whose copy's end could not be read", count(n, "offset"))
 	}
 	if beyond > 0 {
 		out[4].Text = fmt.Sprintf("%s beyond the end of the copy", count(beyond, "offset"))

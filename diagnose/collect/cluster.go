@@ -54,6 +54,10 @@ func (cl *cluster) readMetadata(ctx context.Context, c *collector) {
 	md, err := cl.Client.Metadata(ctx, nil)
 	if err != nil {
 		g := gapOf(cl.Alias, "Metadata", "", err)
+		if len(cl.topics) > 0 { // the list of before stands; what is missing from it is not known
+			c.addGap(g)
+			return
+		}
 		cl.out.Topics = snapshot.NotKnown[[]snapshot.Topic](g)
 		if cl.out.ID.IsZero() {
 			cl.out.ID = snapshot.NotKnown[string](g)

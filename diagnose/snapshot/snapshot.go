@@ -44,6 +44,9 @@ type Problem struct {
 	Observed []Named `json:"observed,omitempty"`
 	Source   string  `json:"source,omitempty"` // cluster alias or bootstrap
 	Target   string  `json:"target,omitempty"`
+	File     string  `json:"file,omitempty"` // where Key = Value repairs it
+	Key      string  `json:"key,omitempty"`
+	Value    string  `json:"value,omitempty"`
 }
 
 // Named is a name and a value in a fixed order.

@@ -75,7 +75,8 @@ type Client struct {
 	brokers  map[int32]string              // id → advertised address, of the newest metadata
 	leaders  map[kafka.TopicPartition]int32
 	coords   map[string]int32
-	internal map[string]bool // internal topics that are known to exist
+	internal map[string]bool      // internal topics that are known to exist
+	failing  map[string]time.Time // address → first failure since it last answered
 }
 
 // Open checks the configuration; nothing is dialled yet.

@@ -130,10 +130,12 @@ func (c *Client) send(ctx context.Context, n node, req kmsg.Request, resp kmsg.R
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	quiet := time.AfterFunc(c.timeout, func() { cancel(errNoProgress) })
+	limit := c.quietLimit(n.addr)
+	quiet := time.AfterFunc(limit, func() { cancel(errNoProgress) })
 	defer quiet.Stop()
-	m := &message{ctx: ctx, req: req, resp: resp, client: c.cfg.ClientID, raw: buf, progress: func() { quiet.Reset(c.timeout) }}
+	m := &message{ctx: ctx, req: req, resp: resp, client: c.cfg.ClientID, raw: buf, progress: func() { quiet.Reset(limit) }}
 	r, err := c.transport.RoundTrip(ctx, kafkago.TCP(n.addr), m)
+	c.heard(n.addr, err)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause

@@ -40,7 +40,51 @@ func (c *Client) worthIt(ctx context.Context, err error, since time.Time) bool {
 	if CodeOf(err) == kafka.NotCoordinator && !c.known(offsetsTopic) {
 		limit = min(limit, c.unknownFor)
 	}
+	if CodeOf(err) == 0 {
+		if failing := c.failingSince(); !failing.IsZero() && failing.Before(since) {
+			since = failing // a dead broker costs the patience once, not once for every read
+		}
+	}
 	return time.Since(since) < limit
+}
+
+// heard notes how a connection to an address went: the time of the first failure since it last answered.
+func (c *Client) heard(addr string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil {
+		delete(c.failing, addr)
+		return
+	}
+	if _, ok := c.failing[addr]; !ok {
+		if c.failing == nil {
+			c.failing = map[string]time.Time{}
+		}
+		c.failing[addr] = time.Now()
+	}
+}
+
+// failingSince is when the address that fails longest began to fail; zero when all that were asked answer.
+func (c *Client) failingSince() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var oldest time.Time
+	for _, t := range c.failing {
+		if oldest.IsZero() || t.Before(oldest) {
+			oldest = t
+		}
+	}
+	return oldest
+}
+
+// quietLimit is how long an address may stay silent: less once it has failed for longer than the patience.
+func (c *Client) quietLimit(addr string) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t, ok := c.failing[addr]; ok && time.Since(t) > c.patience {
+		return min(c.timeout, 2*time.Second)
+	}
+	return c.timeout
 }
 
 // retry runs f until it succeeds, fails for good, or the patience ends.
