@@ -228,12 +228,9 @@ func (f *flowView) namedGroupFiltered() *finding.Finding {
 		if !d.known || d.passes {
 			continue
 		}
-		key, val := keyGroups, "add "+gp.group
+		key, val := keyGroups, d.entry.Value+", "+regexQuote(gp.group)
 		if d.excluded {
-			key = keyGroupsExclude
-			val = without(d.entry.Value, d.pattern)
-		} else {
-			val = d.entry.Value + ", " + regexQuote(gp.group)
+			key, val = keyGroupsExclude, without(d.entry.Value, d.pattern)
 		}
 		return &finding.Finding{Severity: finding.Error, Subject: finding.Subject{Group: gp.group, File: d.entry.File, Line: d.entry.Line, Key: key},
 			Observed:    finding.Observed{{Name: key, Value: d.entry.Value}, {Name: "set in", Value: where(d.entry)}},
@@ -373,8 +370,11 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 	if p, st := gp.sourcePartition().Get(); st == snapshot.Known && u < p.Start.Or(0) {
 		return nil // the position is gone on the source as well: expected, not MirrorMaker 2's doing
 	}
-	if t0, tst := gp.targetOffset().Get(); tst == snapshot.Known && t0 <= t.most {
-		return nil // an older checkpoint still serves it, or someone set a position by hand that skips nothing
+	// An older checkpoint still serves it, or someone set a position by hand that skips nothing.
+	t0, tst := gp.targetOffset().Get()
+	c, cst := gp.checkpoint().Get()
+	if tst == snapshot.Known && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) {
+		return nil
 	}
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "U", Value: u}, {Name: "oldest usable sync", Value: fmt.Sprintf("%d -> %d (offset %d)", t.oldest.Up, t.oldest.Down, t.oldest.Offset)}, {Name: "newest sync", Value: fmt.Sprintf("%d -> %d (offset %d)", ps.Newest.Up, ps.Newest.Down, ps.Newest.Offset)}, {Name: "records until translatable", Value: t.oldest.Up - u}},

@@ -192,14 +192,6 @@ func (g *simGroup) position(p *simPartition) (int64, bool) {
 	return p.up[i-1] + 1, true
 }
 
-// exact is the position's copy by the identity of records: where a consumer of the copy would have to stand.
-func (p *simPartition) exact(i int) int64 {
-	if i < len(p.down) {
-		return p.down[i]
-	}
-	return p.downEnd
-}
-
 // tick lets time pass and runs the jobs that are due.
 func (s *sim) tick(ms int64) {
 	s.now += ms

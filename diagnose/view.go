@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -306,11 +305,4 @@ func (gp groupPartition) earlier() (groupPartition, bool) {
 	e := gp
 	e.flow = gp.flow.earlier
 	return e, true
-}
-
-func shortClass(c string) string {
-	if i := strings.LastIndexByte(c, '.'); i >= 0 {
-		return c[i+1:]
-	}
-	return c
 }
