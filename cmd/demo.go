@@ -26,7 +26,7 @@ type demoOptions struct {
 func newDemo(s *term.Streams) *cobra.Command {
 	o := &demoOptions{streams: s}
 	var output []string
-	var tree, verbose bool
+	var tree, verbose, quiet bool
 	c := &cobra.Command{
 		Use:   "demo [SCENARIO]",
 		Short: "Diagnose an embedded pair of clusters that is broken on purpose; no Kafka, no Java",
@@ -42,7 +42,9 @@ it; demo SCENARIO exits like the diagnose that it runs.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				o.Name = args[0]
+				if o.Name = args[0]; o.Name == "" {
+					return usage("an empty scenario; see mm2doctor demo --list")
+				}
 			}
 			for _, v := range output {
 				o.Args = append(o.Args, "-o", absolute(v))
@@ -53,6 +55,9 @@ it; demo SCENARIO exits like the diagnose that it runs.`,
 			if verbose {
 				o.Args = append(o.Args, "-v")
 			}
+			if quiet {
+				o.Args = append(o.Args, "-q")
+			}
 			return runDemo(c.Context(), o)
 		},
 	}
@@ -62,6 +67,7 @@ it; demo SCENARIO exits like the diagnose that it runs.`,
 	f.StringArrayVarP(&output, "output", "o", nil, "FORMAT or FORMAT=FILE, as for diagnose")
 	f.BoolVar(&tree, "tree", false, "print the decision tree with the path taken")
 	f.BoolVarP(&verbose, "verbose", "v", false, "as for diagnose")
+	f.BoolVarP(&quiet, "quiet", "q", false, "as for diagnose")
 	return c
 }
 
@@ -81,7 +87,7 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 			if code == "" {
 				code = "-"
 			}
-			fmt.Fprintf(o.streams.Out, "%-28s %-9s %s\n", s.Name, code, s.Title)
+			fmt.Fprintf(o.streams.Out, "%-30s %-9s %s\n", s.Name, code, s.Title)
 		}
 		return nil
 	}
@@ -103,7 +109,11 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 		return &exitError{exitIncomplete, err}
 	}
 	args := append([]string{filepath.Base(p.Properties)}, s.Arguments(o.Fixed)...)
-	fmt.Fprintf(o.streams.Err, "demo %s: %s\n$ mm2doctor diagnose %s\n", s.Name, s.Symptom, strings.Join(args, " "))
+	symptom := s.Symptom
+	if o.Fixed {
+		symptom = "after the repair"
+	}
+	fmt.Fprintf(o.streams.Err, "demo %s: %s\n$ mm2doctor diagnose %s\n", s.Name, symptom, strings.Join(args, " "))
 	recognised := false
 	c := newDiagnose(o.streams, func(ctx context.Context, d *diagnoseOptions) error {
 		d.confirmAfter = 100 * time.Millisecond
@@ -115,7 +125,8 @@ func runDemo(ctx context.Context, o *demoOptions) error {
 			return err
 		}
 		recognised = len(r.Findings) > 0 && r.Findings[0].CodeText == s.Code
-		return d.print(r, outs, exitCode(r, failOn))
+		_ = failOn // the demo's own exit code is about recognising the fault
+		return d.print(r, outs, -1)
 	})
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(append(args, o.Args...))

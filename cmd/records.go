@@ -71,7 +71,20 @@ func runRecords(ctx context.Context, o *recordsOptions) error {
 	if v.WasNeverReleased() {
 		return usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", o.MM2Version)
 	}
-	out := &recordPrinter{w: bufio.NewWriter(o.streams.Out), errs: o.streams.Err, json: o.Format == "json", version: v}
+	for _, v := range append(o.Groups, o.Topics...) {
+		if v == "" {
+			return usage("an empty --group or --topic matches nothing; give a name, a glob, or /java regex/")
+		}
+	}
+	group, err := wanted(o.Groups)
+	if err != nil {
+		return err
+	}
+	topic, err := wanted(o.Topics)
+	if err != nil {
+		return err
+	}
+	out := &recordPrinter{group: group, topic: topic, w: bufio.NewWriter(o.streams.Out), errs: o.streams.Err, json: o.Format == "json", version: v}
 	files, configs, err := splitFiles(o.Files)
 	if err != nil {
 		return err
@@ -79,6 +92,8 @@ func runRecords(ctx context.Context, o *recordsOptions) error {
 	switch {
 	case len(files) > 0 && (len(configs) > 0 || len(o.Source)+len(o.Target) > 0):
 		return usage("records are read either from files or from clusters; leave one out")
+	case len(files) > 0 && len(o.Flows) > 0:
+		return usage("--flow applies to clusters; records from files hold no flow")
 	case len(files) > 0:
 		err = out.files(files, o.streams.In, o.Kind)
 	default:
@@ -132,14 +147,30 @@ func firstLine(b []byte) string {
 
 // recordPrinter writes decoded records and counts those that did not decode.
 type recordPrinter struct {
-	w         *bufio.Writer
-	errs      io.Writer
-	json      bool
-	version   mm2.Version
-	good, bad int64
+	group, topic func(string) bool // nil: all
+	w            *bufio.Writer
+	errs         io.Writer
+	json         bool
+	version      mm2.Version
+	good, bad    int64
+}
+
+// wants applies --group and --topic; a topic is compared by the name in the record. What does not decode is always told.
+func (p *recordPrinter) wants(e *formatters.Entry) bool {
+	topic := e.OffsetSync.Topic
+	if e.Kind == formatters.Checkpoint {
+		topic = e.Checkpoint.Topic
+		if p.group != nil && !p.group(e.Checkpoint.Group) {
+			return false
+		}
+	}
+	return p.topic == nil || e.Kind == formatters.Heartbeat || p.topic(topic)
 }
 
 func (p *recordPrinter) print(e *formatters.Entry, where string) {
+	if e.Err == nil && !p.wants(e) {
+		return
+	}
 	if e.Err != nil {
 		p.bad++
 	} else {
@@ -191,6 +222,16 @@ func (p *recordPrinter) live(ctx context.Context, o *recordsOptions) error {
 	defer s.close()
 	if !s.live() {
 		return usage("a snapshot holds no single records; name clusters or files of records")
+	}
+	if len(s.request.Flows) == 0 {
+		for _, c := range s.request.Clusters {
+			if c.Client == nil {
+				continue
+			}
+			if err := c.Client.Contact(ctx); err != nil {
+				return &exitError{exitIncomplete, err}
+			}
+		}
 	}
 	if len(s.request.Flows) != 1 {
 		for _, pr := range s.request.Unresolved {

@@ -108,7 +108,7 @@ func checkCopied(_ *View, s subject) *finding.Finding {
 		return nil // the syncs have no shift, so counting on from them gives equal numbers too: 405 tells
 	}
 	fd := &finding.Finding{
-		Observed:    finding.Observed{{Name: "U", Value: up}, {Name: "copied to", Value: x}},
+		Observed:    copiedFacts(what, up, u, ust),
 		Because:     fmt.Sprintf("%s took over the source offset %d unchanged, but %s", what, up, proof),
 		Consequence: "The number means another record on " + f.Target + ", or none: consumers skip or repeat.",
 		Confirm:     []finding.Command{groupCommand(f.dst, gp.group), syncsCommand(f), checkpointsCommand(f)},
@@ -128,6 +128,18 @@ func checkCopied(_ *View, s subject) *finding.Finding {
 		fd.Because += "; up to 3.2.3 MirrorMaker 2 does so where it has read no offset sync yet (KAFKA-12635)"
 	}
 	return fd
+}
+
+// copiedFacts names the numbers: the checkpoint's own position may be older than U.
+func copiedFacts(what string, up, u int64, ust snapshot.State) finding.Observed {
+	if what != "the checkpoint" {
+		return finding.Observed{{Name: "U", Value: up}}
+	}
+	o := finding.Observed{{Name: "C", Value: fmt.Sprintf("%d -> %d", up, up)}}
+	if ust == snapshot.Known {
+		o = append(o, snapshot.Named{Name: "U", Value: u})
+	}
+	return o
 }
 
 // checkExtrapolated: up to 3.4.0 a checkpoint counts on from the newest sync; where the offsets drifted since, it points past

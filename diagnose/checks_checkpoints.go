@@ -230,7 +230,7 @@ func (f *flowView) namedGroupFiltered() *finding.Finding {
 		}
 		key, val := keyGroups, d.entry.Value+", "+regexQuote(gp.group)
 		if d.excluded {
-			key, val = keyGroupsExclude, without(d.entry.Value, d.pattern)
+			key, val = keyGroupsExclude, sparing(d.entry.Value, d.pattern, gp.group)
 		}
 		return &finding.Finding{Severity: finding.Error, Subject: finding.Subject{Group: gp.group, File: d.entry.File, Line: d.entry.Line, Key: key},
 			Observed:    finding.Observed{{Name: key, Value: d.entry.Value}, {Name: "set in", Value: where(d.entry)}},
@@ -240,6 +240,22 @@ func (f *flowView) namedGroupFiltered() *finding.Finding {
 			Fixes:       []finding.Fix{propertyFix(f, "Let the group through, then restart MirrorMaker 2.", key, val, f.discoveryStart()+f.emitBudget()+f.commitBudget())}}
 	}
 	return nil
+}
+
+// sparing lets one name through an exclude list and leaves everything else that the pattern excludes where it is. A name with
+// a comma cannot be written in a list; then the pattern goes.
+func sparing(listed, pattern, name string) string {
+	if strings.Contains(name, ",") || pattern == "" {
+		return without(listed, pattern)
+	}
+	var out []string
+	for p := range strings.SplitSeq(listed, ",") {
+		if p = strings.TrimSpace(p); p == pattern {
+			p = "(?!" + regexQuote(name) + "$)(?:" + p + ")"
+		}
+		out = append(out, p)
+	}
+	return strings.Join(out, ", ")
 }
 
 // without takes one pattern out of a list.

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -255,20 +256,29 @@ func lowerFix(f *flowView, gps []groupPartition) finding.Fix {
 		Steps: deleteOffsets(f, gps), WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}
 }
 
-// deleteOffsets has a step for each group and topic; what stands there is printed first.
+// deleteOffsets has a step for each group and topic, and names the partitions: the group's other offsets stay. What stands
+// there is printed first.
 func deleteOffsets(f *flowView, gps []groupPartition) []finding.Step {
+	type key struct{ group, topic string }
+	var order []key
+	parts := map[key][]string{}
 	var look, del []finding.Step
-	seenGroup, seen := map[string]bool{}, map[[2]string]bool{}
 	for _, gp := range gps {
-		if !seenGroup[gp.group] {
-			seenGroup[gp.group] = true
-			look = append(look, finding.Step{Text: "keep what stands there now", Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --offsets")})
+		k := key{gp.group, gp.remote}
+		if parts[k] == nil {
+			order = append(order, k)
 		}
-		if k := [2]string{gp.group, gp.remote}; !seen[k] {
-			seen[k] = true
-			del = append(del, finding.Step{Text: "delete the group's offsets of the copy on " + f.Target, Command: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote)), Destructive: true,
-				Undo: "set it back to what was printed: " + groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-offset OLD --execute")})
+		parts[k] = append(parts[k], strconv.Itoa(int(gp.part)))
+	}
+	seen := map[string]bool{}
+	for _, k := range order {
+		if !seen[k.group] {
+			seen[k.group] = true
+			look = append(look, finding.Step{Text: "keep what stands there now; the group must be empty", Command: groupsCommand(f.dst, "--describe --group "+quote(k.group)+" --offsets")})
 		}
+		which := quote(k.topic + ":" + strings.Join(parts[k], ","))
+		del = append(del, finding.Step{Text: "delete the group's offsets of the copy on " + f.Target, Command: groupsCommand(f.dst, "--delete-offsets --group "+quote(k.group)+" --topic "+which), Destructive: true,
+			Undo: "for each partition, set it back to what was printed: " + groupsCommand(f.dst, "--reset-offsets --group "+quote(k.group)+" --topic "+quote(k.topic+":PARTITION")+" --to-offset OLD --execute")})
 	}
 	return append(look, del...)
 }

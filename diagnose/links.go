@@ -12,6 +12,9 @@ var linkNames = [5]string{"replication", "offset syncs", "checkpoints", "commit"
 
 // links gives one line per link: its status from the findings and rows, and the facts in short.
 func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
+	for _, fd := range r.Findings {
+		f.undiagnosed = f.undiagnosed || fd.Code == 5 && fd.Flow == f.Name()
+	}
 	out := make([]LinkStatus, 5)
 	for i := range out {
 		l := finding.Link(i)
@@ -26,6 +29,11 @@ func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
 		}
 	}
 	f.linkFacts(out, rows)
+	for i := range out {
+		if f.undiagnosed {
+			out[i].Text = "not judged: see MM2D-005"
+		}
+	}
 	return out
 }
 
@@ -84,6 +92,9 @@ func (f *flowView) linkUnread(l finding.Link) bool {
 	if f.src.listed.Unknown() {
 		return true // without the source's groups there is nothing to follow
 	}
+	if f.undiagnosed {
+		return true
+	}
 	switch l {
 	case finding.LinkReplication:
 		return f.src.Topics.Unknown() || f.dst.Topics.Unknown()
@@ -124,7 +135,7 @@ func (f *flowView) everyRowHasCheckpoint() bool {
 func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	now := f.v.now
 	topics, copies := map[string]bool{}, map[string]bool{}
-	withC, withT, judgedRows, beyond := 0, 0, 0, 0
+	withC, withT, judgedRows, beyond, frozen := 0, 0, 0, 0, 0
 	for i := range rows {
 		j := &rows[i]
 		if j.row.Disposition == Intended || j.gp.part < 0 {
@@ -140,6 +151,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		}
 		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known {
 			withT++
+			if j.row.Disposition == Faulty {
+				frozen++
+			}
 			if end, ok := j.gp.targetEnd(); ok && t > end {
 				beyond++
 			}
@@ -171,6 +185,14 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	}
 	out[3].Facts = finding.Observed{{Name: "rows", Value: judgedRows}, {Name: "committed", Value: withT}}
 	out[3].Text = fmt.Sprintf("%d of %d group-partitions have an offset on %s", withT, judgedRows, f.Target)
+	if frozen > 0 {
+		out[3].Text += fmt.Sprintf(", %d of them faulty", frozen)
+	}
+	if judgedRows == 0 {
+		for _, i := range []int{0, 3} {
+			out[i].Text = "no group to follow"
+		}
+	}
 	if f.src.listed.Unknown() {
 		out[3].Text = "not read: " + f.src.listed.Why().String()
 		out[0].Text, out[4].Text = out[3].Text, "not read"
@@ -187,6 +209,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	}
 	if n := endsUnread(rows); n > 0 {
 		out[4].Text = fmt.Sprintf("%s whose copy's end could not be read", count(n, "offset"))
+	}
+	if beyond == 0 && out[4].Status == "broken" {
+		out[4].Text = "offsets point at the wrong record"
 	}
 	if beyond > 0 {
 		out[4].Text = fmt.Sprintf("%s beyond the end of the copy", count(beyond, "offset"))

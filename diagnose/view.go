@@ -56,6 +56,7 @@ type flowView struct {
 	skipped     []SkippedGroups
 	scope       []matcher // --group
 	named       struct{ groups, topics bool }
+	undiagnosed bool // there is no such flow: nothing that was read speaks of it
 }
 
 type checkpointKey struct {

@@ -1,4 +1,5 @@
-// Package docs embeds the documentation that mm2doctor explains offline: a page per code, the decision tree, the bundle format.
+// Package docs embeds the documentation that mm2doctor explains offline: a page per code, the decision tree, how to read a
+// report, the bundle format.
 //
 // What may enter: Markdown and the code that finds it. No judgement and no client.
 package docs
@@ -11,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed codes/MM2D-*.md decision-tree.md snapshot.md
+//go:embed codes/MM2D-*.md decision-tree.md reading-a-report.md snapshot.md
 var files embed.FS
 
 const (
@@ -74,17 +75,23 @@ func Title(code string) string {
 	return strings.TrimPrefix(first, "# ")
 }
 
-// Search finds the codes whose pages hold every word of words (case does not matter), best first: words in the title weigh
-// most, then their number in the text. When no page holds them all, pages that hold some. Nil when none does.
+// Search finds the codes whose pages hold every word of words (case, hyphens and little words such as "the" do not matter), best
+// first: words in the title weigh most, then what the page says one sees, then the rest. When no page holds them all, pages
+// that hold some. Nil when none does.
 func Search(words string) []string {
-	terms := strings.Fields(strings.ToLower(words))
+	var terms []string
+	for _, w := range strings.Fields(words) {
+		if p := plain(w); len(p) > 0 {
+			terms = append(terms, strings.Join(p, " ")) // a word with hyphens stays one term: its parts alone mean something else
+		}
+	}
 	if len(terms) == 0 {
 		return nil
 	}
 	var all, some []hit
 	for _, c := range Codes() {
 		p, _ := Page(c)
-		h, found := rank(c, strings.ToLower(p), terms)
+		h, found := rank(c, p, terms)
 		switch {
 		case found == len(terms):
 			all = append(all, h)
@@ -108,27 +115,64 @@ type hit struct {
 	score int
 }
 
-// rank counts each term up to five times, so that one frequent word does not outweigh another term; a term in the title
-// counts as ten more, and each term found at all as twenty, so that more terms win over many repetitions.
+// littleWords tell no page from another.
+var littleWords = strings.Fields("a an and are at but by do for in is it of on or the to")
+
+// plain gives the words of a text without case, hyphens, marks and little words. What has dots or underscores inside, such as
+// a setting, and a bug's number stay whole.
+func plain(text string) []string {
+	var out []string
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		w = strings.Trim(w, "`*,.;:()!?\"'|#")
+		if !strings.HasPrefix(w, "kafka-") && !strings.HasPrefix(w, "kip-") && !strings.HasPrefix(w, "mm2d-") && !strings.Contains(w, ".") {
+			w = strings.ReplaceAll(w, "-", " ")
+		}
+		for _, part := range strings.Fields(w) {
+			if !slices.Contains(littleWords, part) {
+				out = append(out, part)
+			}
+		}
+	}
+	return out
+}
+
+// rank: each term found counts as twenty, so that more terms win over many repetitions, and up to five times as one. A term in
+// the title counts as thirty more, one in what is seen as ten. All terms together and in order, in the title or in what is
+// seen, outweigh everything else.
 func rank(code, page string, terms []string) (hit, int) {
-	title, _, _ := strings.Cut(page, "\n")
+	first, rest, _ := strings.Cut(page, "\n")
+	_, seen, _ := strings.Cut(rest, "\n## What you see\n")
+	seen, _, _ = strings.Cut(seen, "\n## ")
+	title, symptoms, whole := strings.Join(plain(first), " "), strings.Join(plain(seen), " "), strings.Join(plain(page), " ")
 	h, found := hit{code: code}, 0
 	for _, t := range terms {
-		n := strings.Count(page, t)
+		n := strings.Count(whole, t)
 		if n == 0 {
 			continue
 		}
 		found++
 		h.score += 20 + min(n, 5)
 		if strings.Contains(title, t) {
+			h.score += 30
+		}
+		if strings.Contains(symptoms, t) {
 			h.score += 10
 		}
+	}
+	phrase := strings.Join(terms, " ")
+	if strings.Contains(title, phrase) {
+		h.score += 1000
+	}
+	if strings.Contains(symptoms, phrase) {
+		h.score += 200
 	}
 	return h, found
 }
 
-// Guide gives a page that belongs to no code: "decision-tree" or "snapshot". False when there is none.
+// Guide gives a page that belongs to no code: "decision-tree" (or "decision tree"), "reading-a-report" or "snapshot". False
+// when there is none.
 func Guide(name string) (string, bool) {
+	name = strings.Join(strings.Fields(strings.ToLower(name)), "-")
 	if strings.ContainsAny(name, "/.") {
 		return "", false
 	}

@@ -198,6 +198,12 @@ func TestSearch(t *testing.T) {
 		{"refresh.groups.interval.seconds discovery", "MM2D-205"},
 		{"KAFKA-15905", "MM2D-206"},
 		{"Location Mismatch", "MM2D-102"},
+		{"group active on target", "MM2D-302"}, // a slug with blanks
+		{"UnknownMemberId", "MM2D-302"},
+		{"checkpoints empty", "MM2D-202"},
+		{"checkpoints missing", "MM2D-201"},
+		{"offsets frozen", "MM2D-302"},
+		{"not on the target", "MM2D-201"},
 	} {
 		got := docs.Search(c.words)
 		if len(got) == 0 || got[0] != c.first {
@@ -207,6 +213,45 @@ func TestSearch(t *testing.T) {
 	for _, none := range []string{"", "   ", "zzzzqqq"} {
 		if got := docs.Search(none); got != nil {
 			t.Errorf("Search(%q) = %v", none, got)
+		}
+	}
+}
+
+// TestSearchBySymptom: the words of each line of README's table lead to one of the codes beside them.
+func TestSearchBySymptom(t *testing.T) {
+	_, table, ok := strings.Cut(read(t, "../README.md"), "| you see | look at |\n|---|---|\n")
+	if !ok {
+		t.Fatal("README has no table of symptoms")
+	}
+	n := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			break
+		}
+		n++
+		got := docs.Search(cells[1])
+		if len(got) == 0 || !slices.Contains(strings.Fields(cells[2]), strings.TrimPrefix(got[0], "MM2D-")) {
+			t.Errorf("Search(%q) = %v, want one of%sfirst", cells[1], got, cells[2])
+		}
+	}
+	if n < 5 {
+		t.Errorf("%d symptoms", n)
+	}
+}
+
+func TestGuides(t *testing.T) {
+	for _, c := range []struct{ name, first string }{
+		{"decision-tree", "# Decision tree"},
+		{"decision tree", "# Decision tree"},
+		{" Decision  Tree ", "# Decision tree"},
+		{"reading-a-report", "# Reading a report"},
+		{"reading a report", "# Reading a report"},
+		{"snapshot", "# The bundle: snapshot.json"},
+	} {
+		page, _ := docs.Guide(c.name)
+		if first, _, _ := strings.Cut(page, "\n"); first != c.first {
+			t.Errorf("Guide(%q) begins with %q, want %q", c.name, first, c.first)
 		}
 	}
 }
@@ -222,7 +267,7 @@ func texts() map[string]string {
 	for _, c := range docs.Codes() {
 		m[c], _ = docs.Page(c)
 	}
-	for _, g := range []string{"decision-tree", "snapshot"} {
+	for _, g := range []string{"decision-tree", "reading-a-report", "snapshot"} {
 		m[g], _ = docs.Guide(g)
 	}
 	return m

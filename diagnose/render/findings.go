@@ -110,7 +110,7 @@ func (p *printer) finding(f *finding.Finding) {
 			}
 		}
 		if more := f.SubjectCount - len(f.Subjects); more > 0 {
-			p.label("", fmt.Sprintf("%s %s more (-o csv)", p.s.Ellipsis(), p.s.Number(int64(more))))
+			p.label("", fmt.Sprintf("%s %s more (-o json)", p.s.Ellipsis(), p.s.Number(int64(more))))
 		}
 	}
 	p.label("observed", observed(p.s, f.Observed))
@@ -124,7 +124,9 @@ func (p *printer) finding(f *finding.Finding) {
 		e := &f.Explains[i]
 		text := p.clean(e.Code) + " " + p.clean(e.Slug)
 		if len(e.Subjects) > 0 {
-			text += ": " + subjects(p.s, e.Subjects[0], e.Subjects, e.Count)
+			if who := subjects(p.s, e.Subjects[0], e.Subjects, e.Count); who != "" {
+				text += ": " + who
+			}
 		}
 		if p.o.Verbose && e.Because != "" {
 			text += " " + p.s.Dash() + " " + p.prose(e.Because)

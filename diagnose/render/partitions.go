@@ -39,13 +39,13 @@ func (p *printer) partitions() error {
 		reRead = reRead || state == snapshot.Known && n > 0
 		notes = notes || p.o.Verbose && x.Note != ""
 	}
-	t := term.Table{Indent: 2, More: "(-o csv)"}
+	t := term.Table{Indent: 2, More: "(-o json)"}
 	if several {
 		t.Columns = append(t.Columns, term.Column{Title: "flow"})
 	}
 	t.Columns = append(t.Columns, term.Column{Title: "group", Elastic: true}, term.Column{Title: "topic", Elastic: true},
 		term.Column{Title: "part", Number: true}, term.Column{Title: "U", Number: true}, term.Column{Title: "C", Number: true},
-		term.Column{Title: "T", Number: true}, term.Column{Title: "expected", Number: true})
+		term.Column{Title: "T", Number: true}, term.Column{Title: "MM2 gives", Number: true})
 	if reRead {
 		t.Columns = append(t.Columns, term.Column{Title: "re-read", Number: true, Optional: true})
 	}
@@ -53,7 +53,11 @@ func (p *printer) partitions() error {
 	if notes {
 		t.Columns = append(t.Columns, term.Column{Title: "note"})
 	}
-	for _, x := range rows {
+	shown := rows
+	if !p.o.Verbose && len(rows) > someRows+3 {
+		shown = rows[:someRows]
+	}
+	for _, x := range shown {
 		var cells []string
 		if several {
 			cells = append(cells, p.clean(x.Flow))
@@ -80,9 +84,18 @@ func (p *printer) partitions() error {
 	}
 	p.blank()
 	p.hang("", 0, title+p.s.Number(int64(len(rows)))+" of "+p.s.Number(int64(max(p.r.Summary.Rows, len(p.r.Partitions))))+
-		" (committed: U on source, T on target; C checkpoint)")
-	return t.Render(&p.b, p.s)
+		" (U on source, C checkpoint, T on target; ? not known)")
+	if err := t.Render(&p.b, p.s); err != nil {
+		return err
+	}
+	if n := len(rows) - len(shown); n > 0 {
+		p.line("  " + p.s.Ellipsis() + " " + p.s.Number(int64(n)) + " more (-v)")
+	}
+	return nil
 }
+
+// someRows keeps the diagnosis on the screen: the rows below it are mostly alike.
+const someRows = 10
 
 // rank puts what is faulty first and what is meant to be so last.
 func rank(x *diagnose.Row) int {

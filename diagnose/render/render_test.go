@@ -142,7 +142,7 @@ func TestColourOnlyAdds(t *testing.T) {
 
 func TestSummary(t *testing.T) {
 	for name, want := range map[string]string{
-		"broken":  "BROKEN at link 3 (group offsets): 1 error, 0 warnings, 2 not checked - exit 1\n",
+		"broken":  "BROKEN at link 3 (group offsets): MM2D-302 group-active-on-target; 1 error, 0 warnings, 2 not checked - exit 1\n",
 		"healthy": "HEALTHY: 0 errors, 0 warnings, 0 not checked; 4 groups, 36 partitions - exit 1\n",
 		"unknown": "UNKNOWN at link 3 (group offsets): 0 errors, 0 warnings, 1 remark, 3 not checked - exit 1\n",
 	} {

@@ -254,7 +254,11 @@ func (p *printer) verdict() string {
 			text += " (" + name + ")"
 		}
 	}
-	text += ": " + count(v.Errors, "error") + ", " + count(v.Warnings, "warning")
+	text += ": "
+	if len(p.r.Findings) > 0 && p.r.Findings[0].Severity > finding.Info {
+		text += p.clean(p.r.Findings[0].ID+" "+p.r.Findings[0].Slug) + "; "
+	}
+	text += count(v.Errors, "error") + ", " + count(v.Warnings, "warning")
 	if v.Infos > 0 && v.Errors == 0 {
 		text += ", " + count(v.Infos, "remark")
 	}
