@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -44,9 +45,22 @@ func minArgs(n int, text string) cobra.PositionalArgs {
 
 // mayReplace keeps a forgotten BUNDLE argument from overwriting the configuration that was named in its place.
 func mayReplace(file string) error {
-	b, err := os.ReadFile(file)
-	if err != nil || len(b) == 0 || bundle.Is(b) {
+	fi, err := os.Stat(file)
+	if err != nil || fi.Size() == 0 && fi.Mode().IsRegular() {
 		return nil // what cannot be written is told when it is written
+	}
+	if !fi.Mode().IsRegular() {
+		return usage("%s is no regular file; name a file to write: mm2doctor capture snapshot.json mm2.properties", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	if bundle.Is(head[:n]) {
+		return nil
 	}
 	return usage("%s exists and is not a snapshot: it would be overwritten; name the file to write first: mm2doctor capture snapshot.json mm2.properties", file)
 }

@@ -325,7 +325,7 @@ func (o *diagnoseOptions) fromAddresses(ctx context.Context, s *session, l *load
 		found, err := collect.Discover(ctx, collect.Pair{Source: src.Client, Target: dst.Client, SourceAlias: sa, TargetAlias: ta})
 		if err == nil {
 			src.Alias, dst.Alias = found.SourceAlias, found.TargetAlias
-			s.request.Flows, s.request.Unresolved = found.Flows, found.Problems
+			s.request.Flows, s.request.Unresolved, s.request.Gaps = found.Flows, found.Problems, found.Gaps
 		}
 	}
 	if src.Alias == dst.Alias {

@@ -136,6 +136,9 @@ func (gp groupPartition) assessNoCheckpoint(u int64, tr translation, tst snapsho
 	if p, st := gp.sourcePartition().Get(); st == snapshot.Known && p.Start.Unknown() {
 		return unknownAt(finding.LinkCheckpoints, "source.start", p.Start.Why())
 	}
+	if gp.overdue(false) {
+		return unknownAt(finding.LinkCheckpoints, "checkpoint", &snapshot.Gap{Code: "one-look", Why: "the group was given to a checkpoint task and its position is translatable, yet it has no checkpoint; one look cannot tell a first commit of a moment ago from a task that writes none (214)"})
+	}
 	return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: "a first checkpoint is due"}
 }
 
@@ -171,9 +174,22 @@ func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr transla
 		if !ok {
 			return unknownAt(finding.LinkCommit, "settings", f.settings.gap)
 		}
+		if gp.waitsTooLong(c) {
+			return unknownAt(finding.LinkCommit, "committed.target", &snapshot.Gap{Code: "one-look", Why: "a checkpoint waits for longer than two passes; one look cannot tell a group that has just become empty on " + f.Target + " from a job that does not run (304)"})
+		}
 		return assessment{link: finding.LinkCommit, status: statusMoving, disposition: Expected, note: fmt.Sprintf("checkpoint %d waits for the next pass (every %d s)", c.Down, f.seconds(connCheckpoint, keySyncInterval, 60))}
 	case tst == snapshot.Known && tr.known && !tr.none && tr.value > c.Down:
 		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: fmt.Sprintf("translation %d waits for the next checkpoint (every %d s)", tr.value, f.seconds(connCheckpoint, keyEmitInterval, 60))}
 	}
 	return assessment{link: finding.LinkNone, status: statusOK, disposition: Expected}
+}
+
+// waitsTooLong says that a checkpoint is older than a healthy MirrorMaker 2 needs to commit it, and that its task is not young.
+func (gp groupPartition) waitsTooLong(c snapshot.Checkpoint) bool {
+	f := gp.flow
+	budget := f.commitBudget() + f.emitBudget()
+	if start, ok := f.checkpointTaskStart(); ok && f.v.now-start < budget+f.discoveryStart() {
+		return false
+	}
+	return f.v.now-c.Time > budget
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -205,6 +206,8 @@ func decidedBy(f *flowView, a assessment) string {
 	switch {
 	case a.gap != nil && a.gap.Code == "denied":
 		return "the ACL named in MM2D-003"
+	case a.gap != nil && a.gap.Code == "one-look":
+		return "two looks: --observe " + (time.Duration(f.emitBudget()+f.commitBudget()) * time.Millisecond).String()
 	case a.missing == "filters" || a.missing == "settings":
 		return "the configuration: mm2doctor diagnose mm2.properties"
 	case a.missing == "mm2Expected":

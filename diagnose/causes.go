@@ -16,6 +16,8 @@ type edge struct {
 // drifted, held back.
 var edges = []edge{
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
+	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
+	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
 	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
 	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},
 	{109, 103, nil}, {109, 604, nil}, {109, 214, nil}, {109, 202, nil},
@@ -32,20 +34,17 @@ func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
 // attach hangs every consequence under the cause that covers its subject. A consequence of a consequence ends up under the
 // root.
 func (e *engine) attach() {
-	byCode := map[finding.Code][]*raw{}
-	for _, r := range e.raws {
-		byCode[r.f.Code] = append(byCode[r.f.Code], r)
-	}
+	index := e.index()
 	for _, ed := range edges {
-		for _, effect := range byCode[ed.Effect] {
+		for _, effect := range index.byCode[ed.Effect] {
 			if effect.root != nil {
 				continue
 			}
-			for _, cause := range byCode[ed.Cause] {
+			for _, cause := range index.covering(ed.Cause, effect.f) {
 				if cause.f.Severity < finding.Warning && effect.f.Severity > finding.Info {
 					continue // a remark never explains a fault away
 				}
-				if cause.top() != effect && covers(cause, effect) && (ed.When == nil || ed.When(cause, effect)) {
+				if cause.top() != effect && (ed.When == nil || ed.When(cause, effect)) {
 					effect.root = cause
 					break
 				}
@@ -61,22 +60,64 @@ func (e *engine) attach() {
 	}
 }
 
-// covers says that the cause speaks of everything that the effect speaks of.
-func covers(cause, effect *raw) bool {
-	if cause.f.Flow != effect.f.Flow {
-		return false
+// spot is what a finding speaks of; empty fields stand for all.
+type spot struct {
+	flow, group, topic string
+	part               int32 // -1: all
+}
+
+func spotOf(f *finding.Finding) spot {
+	p := spot{f.Flow, f.Subject.Group, f.Subject.Topic, -1}
+	if f.Subject.Partition != nil {
+		p.part = *f.Subject.Partition
 	}
-	c, s := cause.f.Subject, effect.f.Subject
-	if c.Group != "" && c.Group != s.Group {
-		return false
+	return p
+}
+
+// rawIndex finds what covers a subject without looking at every finding: with many groups there are as many findings.
+type rawIndex struct {
+	byCode  map[finding.Code][]*raw
+	byPlace map[finding.Code]map[spot][]*raw
+}
+
+func (e *engine) index() rawIndex {
+	x := rawIndex{map[finding.Code][]*raw{}, map[finding.Code]map[spot][]*raw{}}
+	for _, r := range e.raws {
+		c := r.f.Code
+		x.byCode[c] = append(x.byCode[c], r)
+		if x.byPlace[c] == nil {
+			x.byPlace[c] = map[spot][]*raw{}
+		}
+		p := spotOf(r.f)
+		x.byPlace[c][p] = append(x.byPlace[c][p], r)
 	}
-	if c.Topic != "" && c.Topic != s.Topic {
-		return false
+	return x
+}
+
+// covering gives the findings of a code that speak of everything the given one speaks of.
+func (x rawIndex) covering(c finding.Code, f *finding.Finding) []*raw {
+	at := x.byPlace[c]
+	if len(at) == 0 {
+		return nil
 	}
-	if c.Partition != nil && (s.Partition == nil || *c.Partition != *s.Partition) {
-		return false
+	p := spotOf(f)
+	var out []*raw
+	for _, g := range distinct(p.group, "") {
+		for _, t := range distinct(p.topic, "") {
+			out = append(out, at[spot{p.flow, g, t, -1}]...)
+			if p.part >= 0 {
+				out = append(out, at[spot{p.flow, g, t, p.part}]...)
+			}
+		}
 	}
-	return true
+	return out
+}
+
+func distinct(a, b string) []string {
+	if a == b {
+		return []string{a}
+	}
+	return []string{a, b}
 }
 
 // mergeKey says which findings are one: alike in code, rule, severity and, where each group has a story of its own, group.
@@ -98,11 +139,15 @@ var perGroup = []finding.Code{302, 303, 217}
 var perTopic = []finding.Code{109, 604}
 
 func (e *engine) findings() []finding.Finding {
+	loud := e.loud()
 	var order []mergeKey
 	merged := map[mergeKey][]*raw{}
 	for _, r := range e.raws {
-		if r.root != nil || e.repeats(r) {
+		if r.root != nil {
 			continue
+		}
+		if r.f.Severity == finding.Info && slices.Contains(perGroup, r.f.Code) && loud[mergeKey{code: r.f.Code, flow: r.f.Flow, group: r.f.Subject.Group}] {
+			continue // the remark only repeats what an error or warning says of the same group
 		}
 		k := mergeKey{code: r.f.Code, slug: r.f.Slug, flow: r.f.Flow, severity: r.f.Severity}
 		if slices.Contains(perGroup, r.f.Code) {
@@ -133,14 +178,15 @@ func (e *engine) findings() []finding.Finding {
 // mostSubjects is how many subjects a finding lists; all are counted.
 const mostSubjects = 100
 
-// repeats says that a remark only repeats what an error of the same code says of the same group.
-func (e *engine) repeats(r *raw) bool {
-	if r.f.Severity != finding.Info || !slices.Contains(perGroup, r.f.Code) {
-		return false
+// loud are the groups of which a finding of a code says more than a remark.
+func (e *engine) loud() map[mergeKey]bool {
+	out := map[mergeKey]bool{}
+	for _, o := range e.raws {
+		if o.f.Severity > finding.Info && o.root == nil {
+			out[mergeKey{code: o.f.Code, flow: o.f.Flow, group: o.f.Subject.Group}] = true
+		}
 	}
-	return slices.ContainsFunc(e.raws, func(o *raw) bool {
-		return o.f.Code == r.f.Code && o.f.Flow == r.f.Flow && o.f.Subject.Group == r.f.Subject.Group && o.f.Severity > finding.Info && o.root == nil
-	})
+	return out
 }
 
 func mergeRaws(rs []*raw) finding.Finding {
@@ -157,8 +203,8 @@ func mergeRaws(rs []*raw) finding.Finding {
 		}
 	}
 	if fix := fixesOfAll[f.Code]; fix != nil && len(rs) > 1 && len(f.Fixes) > 0 {
-		if f.Fixes[0].Mode == "kafka" {
-			fix = lowerFix
+		if f.Code != 206 && f.Fixes[0].Mode == "kafka" {
+			fix = lowerFix // nothing writes the number again
 		}
 		gps := make([]groupPartition, len(rs))
 		for i, r := range rs {

@@ -353,7 +353,7 @@ func anyEligible(_ *View, s subject) bool {
 func checkNotDiscovered(v *View, s subject) *finding.Finding {
 	f := s.flow
 	v.touch(finding.AssignedTo)
-	if f.assigned[s.group] || f.connectorDown(connCheckpoint) != "" {
+	if unmirrorable(s.group) != "" || f.assigned[s.group] || f.connectorDown(connCheckpoint) != "" {
 		return nil
 	}
 	if g := f.src.groups[s.group]; g == nil || g.State.Absent() {

@@ -40,14 +40,17 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	}
 	e := &engine{v: v}
 	e.notChecked = append(append(e.notChecked, gerr...), terr...)
-	for _, cs := range [][]check{contactChecks, replicationChecks, syncsChecks, checkpointChecks, commitChecks, accuracyChecks} {
-		e.run(cs)
-	}
+	e.run(allChecks())
 	e.named(groups, topics)
 	e.attach()
 	e.settleSkips()
 	r := v.report(e, o)
 	return r, asks(r)
+}
+
+// allChecks is the table of checks, in the order of the chain.
+func allChecks() []check {
+	return slices.Concat(contactChecks, healthChecks, replicationChecks, syncsChecks, checkpointChecks, commitChecks, accuracyChecks)
 }
 
 // asks wants a second look at everything that an error speaks of.

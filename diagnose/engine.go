@@ -163,8 +163,10 @@ func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 // settleSkips counts what was not checked, check by check and reason by reason. A question about a group or partition that a
 // proved error already answers is no longer open.
 func (e *engine) settleSkips() {
+	index := e.index()
+	seen := map[[3]string]int{}
 	for _, k := range e.skips {
-		if k.grain >= finding.OnTopic && e.answered(k) {
+		if k.grain >= finding.OnTopic && index.answered(k) {
 			continue
 		}
 		n := finding.NotChecked{Check: k.code.String(), Why: k.gap.String(), Count: 1}
@@ -174,15 +176,17 @@ func (e *engine) settleSkips() {
 		if k.gap != nil && k.gap.Code == "denied" {
 			n.DecidedBy = "the ACL named in MM2D-003"
 		}
-		if i := slices.IndexFunc(e.notChecked, func(o finding.NotChecked) bool { return o.Check == n.Check && o.Flow == n.Flow && o.Why == n.Why }); i >= 0 {
+		key := [3]string{n.Check, n.Flow, n.Why}
+		if i, ok := seen[key]; ok {
 			e.notChecked[i].Count++
 			continue
 		}
+		seen[key] = len(e.notChecked)
 		e.notChecked = append(e.notChecked, n)
 	}
 }
 
-func (e *engine) answered(k skippedCheck) bool {
+func (x rawIndex) answered(k skippedCheck) bool {
 	sub := finding.Subject{Group: k.s.group, Topic: k.s.topic}
 	if k.grain == finding.OnGroup {
 		sub.Topic = ""
@@ -190,10 +194,15 @@ func (e *engine) answered(k skippedCheck) bool {
 	if k.grain == finding.OnGroupPartition {
 		sub = k.s.gp.subject()
 	}
-	at := &raw{f: &finding.Finding{Flow: k.s.flow.Name(), Subject: sub}}
-	return slices.ContainsFunc(e.raws, func(r *raw) bool {
-		return r.root == nil && r.f.Severity == finding.Error && r.f.Link >= 0 && covers(r, at)
-	})
+	at := &finding.Finding{Flow: k.s.flow.Name(), Subject: sub}
+	for c := range x.byCode {
+		for _, r := range x.covering(c, at) {
+			if r.root == nil && r.f.Severity == finding.Error && r.f.Link >= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // subjects lists everything of a grain.

@@ -23,6 +23,11 @@ func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
 			out[i].Status, out[i].Codes = "broken", []string{code}
 		}
 		for _, fd := range r.Findings {
+			if fd.Flow == f.Name() && fd.Severity == finding.Error && out[i].Status != "broken" && explainsAt(fd, l) {
+				out[i].Status, out[i].Codes = "broken", []string{fd.CodeText}
+			}
+		}
+		for _, fd := range r.Findings {
 			if fd.Flow == f.Name() && fd.Link == l && fd.Severity >= finding.Warning && !slices.Contains(out[i].Codes, fd.CodeText) {
 				out[i].Codes = append(out[i].Codes, fd.CodeText)
 			}
@@ -35,6 +40,21 @@ func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
 		}
 	}
 	return out
+}
+
+// explainsAt says that a finding carries an error of a link as its consequence.
+func explainsAt(fd finding.Finding, l finding.Link) bool {
+	return slices.ContainsFunc(fd.Explains, func(x finding.Effect) bool {
+		if x.Severity != finding.Error {
+			return false
+		}
+		for i := range finding.Codes {
+			if finding.Codes[i].Code.String() == x.Code {
+				return finding.Codes[i].Link == l
+			}
+		}
+		return false
+	})
 }
 
 // blockedBy names the error of an earlier link because of which some row has nothing at this one.

@@ -24,6 +24,8 @@ const (
 	keyRefreshTopics   = "refresh.topics.interval.seconds"
 	keyLocation        = "offset-syncs.topic.location"
 	keyFlushInterval   = "offset.flush.interval.ms"
+	keyBeatEnabled     = "emit.heartbeats.enabled"
+	keyBeatInterval    = "emit.heartbeats.interval.seconds"
 	connSource         = "MirrorSourceConnector"
 	connCheckpoint     = "MirrorCheckpointConnector"
 	connHeartbeat      = "MirrorHeartbeatConnector"

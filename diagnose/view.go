@@ -149,7 +149,14 @@ func (gp groupPartition) sourceOffset() snapshot.Fact[int64] {
 // targetOffset is T, the group's committed position on the target.
 func (gp groupPartition) targetOffset() snapshot.Fact[int64] {
 	gp.flow.v.touch(finding.TargetOffset)
-	return committed(gp.flow.dst, gp.group, gp.remote, gp.part)
+	t := committed(gp.flow.dst, gp.group, gp.remote, gp.part)
+	if t.Absent() {
+		// OffsetFetch leaves out topics that an ACL hides, without an error.
+		if top := gp.flow.v.topicOn(gp.flow.dst, gp.remote); top.Unknown() && top.Why() != nil && top.Why().Code == "denied" {
+			return snapshot.NotKnown[int64](top.Why())
+		}
+	}
+	return t
 }
 
 func committed(c *clusterView, group, topic string, part int32) snapshot.Fact[int64] {

@@ -30,6 +30,7 @@ type Request struct {
 	Clusters   []Cluster
 	Flows      []snapshot.Flow // with names, policy and configuration; the facts are filled in
 	Unresolved []snapshot.Problem
+	Gaps       []snapshot.Gap // from finding the flows
 	Scope      snapshot.Scope
 	Want       func(group string) bool // --group; nil: all
 	Literal    []string                // groups asked for by name
@@ -61,7 +62,7 @@ type cluster struct {
 
 // Run reads everything once. It does not fail: what could not be read is a gap of the snapshot.
 func Run(ctx context.Context, r Request) *snapshot.Snapshot {
-	c := &collector{Request: r, by: map[string]*cluster{}}
+	c := &collector{Request: r, by: map[string]*cluster{}, gaps: slices.Clone(r.Gaps)}
 	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, Scope: r.Scope, Unresolved: r.Unresolved}
 	for _, rc := range r.Clusters {
 		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}}
@@ -111,6 +112,7 @@ func (c *collector) effects(ctx context.Context, flows []snapshot.Flow) {
 	})
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.checkpoints(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.worker(ctx, f) })
+	c.eachFlow(flows, func(f *snapshot.Flow) { c.heartbeat(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.syncs(ctx, f) })
 }
 

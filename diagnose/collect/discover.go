@@ -27,6 +27,7 @@ type Pair struct {
 type Found struct {
 	Flows    []snapshot.Flow
 	Problems []snapshot.Problem
+	Gaps     []snapshot.Gap // why there may be flows that could not be seen
 	// Aliases as found; those given stay. "source" and "target" where nothing tells.
 	SourceAlias, TargetAlias string
 }
@@ -92,10 +93,23 @@ func Discover(ctx context.Context, p Pair) (Found, error) {
 		out.Flows = append(out.Flows, discovered(src, dst, a, b, props))
 	}
 	out.name()
-	if len(out.Flows) == 0 && len(out.Problems) == 0 {
+	if len(out.Flows) == 0 {
+		out.Gaps = append(hiddenTopics(ctx, p.Source, out.SourceAlias), hiddenTopics(ctx, p.Target, out.TargetAlias)...)
+	}
+	if len(out.Flows) == 0 && len(out.Problems) == 0 && len(out.Gaps) == 0 {
 		out.Problems = []snapshot.Problem{missingFlow(src, dst, p)}
 	}
 	return out, nil
+}
+
+// hiddenTopics says that a cluster may hide topics from this principal: an ACL leaves them out of the list without an error.
+// Whoever may describe the cluster is not known to be limited.
+func hiddenTopics(ctx context.Context, c *wire.Client, alias string) []snapshot.Gap {
+	ops, known, err := c.ClusterOperations(ctx)
+	if err != nil || known && ops.Has(wire.Describe) || !known {
+		return nil
+	}
+	return []snapshot.Gap{{Code: "denied", Cluster: alias, API: "DescribeCluster cluster", Why: "topics that this principal may not describe are left out of the list without an error, so MirrorMaker 2's topics cannot be told from missing ones"}}
 }
 
 // name settles the aliases; several flows into one target are told apart by the source alias that was given.
@@ -297,7 +311,10 @@ func missingFlow(src, dst side, p Pair) snapshot.Problem {
 	if len(known) > 0 {
 		pr.Because = fmt.Sprintf("MirrorMaker 2 writes to the target from %s, and no topic of the cluster given as source has a copy there under such a name", list(slices.Sorted(maps.Keys(known))))
 	}
-	reverse := sourcesOf(dst, src, p.TargetAlias)
+	reverse := slices.DeleteFunc(sourcesOf(dst, src, p.TargetAlias), func(a string) bool {
+		_, really := src.checkpoints[a] // worker topics alone are made for both directions
+		return !really
+	})
 	if len(reverse) > 0 {
 		pr.Slug = "source-target-exchanged"
 		pr.Because = fmt.Sprintf("source and target are exchanged: the cluster given as source holds what a flow from %s writes on its target (%s), and the one given as target does not", list(reverse), checkpointsOf(src, reverse[0]))

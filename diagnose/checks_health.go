@@ -1,0 +1,137 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// healthChecks are about MirrorMaker 2 itself and what stands in its topics.
+var healthChecks = []check{
+	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation, Run: checkSyncsUnreadable},
+	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Run: checkSourceConnector},
+	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet, Run: checkCheckpointsUnreadable},
+	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
+}
+
+func badFacts(topic string, bad []snapshot.BadRecord, n int64) finding.Observed {
+	o := finding.Observed{{Name: "topic", Value: topic}, {Name: "unreadable records", Value: n}}
+	if len(bad) > 0 {
+		o = append(o, snapshot.Named{Name: "first", Value: fmt.Sprintf("offset %d: %s", bad[0].Offset, bad[0].Reason)})
+	}
+	return o
+}
+
+// checkSyncsUnreadable: how MirrorMaker 2 takes a bad sync depends on its version and on whether it reads or loads.
+func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
+	f := s.flow
+	v.touch(finding.SyncsTopic | finding.Generation)
+	c, st := f.Syncs.Get()
+	if st != snapshot.Known || c.BadCount == 0 {
+		return nil
+	}
+	what := "up to 3.4.0 the rest of the fetched batch is lost; from 3.4.1 to 3.8.x the reader dies and the store stands still; from 3.9.0 on the rest of the batch is lost. A checkpoint task of 3.4.1 or newer that starts while the record is there never translates anything"
+	if g, one := f.gens.set.Only(); one && g <= mm2.G2 {
+		what = "this version loses the rest of the fetched batch"
+	}
+	return &finding.Finding{
+		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
+		Because:     fmt.Sprintf("%s on %s holds %s that are no offset syncs; %s", c.Topic, c.Cluster, count(int(c.BadCount), "record"), what),
+		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
+		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + orWord(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
+			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
+			Steps: []finding.Step{
+				{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
+				{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"},
+				{Text: "start MirrorMaker 2"}}}},
+	}
+}
+
+func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
+	f := s.flow
+	v.touch(finding.CheckpointSet)
+	c, st := f.Checkpointed.Get()
+	if st != snapshot.Known || c.BadCount == 0 {
+		return nil
+	}
+	return &finding.Finding{
+		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
+		Because:     fmt.Sprintf("%s on %s holds %s that are no checkpoints: a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, count(int(c.BadCount), "record")),
+		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + orWord(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}},
+	}
+}
+
+// silence is how long heartbeats may be missing before MirrorMaker 2 is taken for dead: restarts take a minute and more.
+const silence = 3 * 60_000
+
+// checkSourceConnector: the connector's own status, or heartbeats that stopped.
+func checkSourceConnector(v *View, s subject) *finding.Finding {
+	f := s.flow
+	wait := f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()
+	if why := f.connectorDown(connSource); why != "" {
+		fd := &finding.Finding{Observed: f.taskFacts(connSource), Because: why, Subject: finding.Subject{Connector: f.connectorName(connSource)},
+			Consequence: "Data is no longer mirrored, and no new offset sync is written.",
+			Confirm:     []finding.Command{statusCommand(f)},
+			Fixes:       []finding.Fix{restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
+		if strings.HasPrefix(why, "the connector is ") {
+			fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connSource)}, WaitSeconds: int(wait / 1000)}}
+		}
+		return fd
+	}
+	beat, st := f.Heartbeat.Get()
+	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.Mode == "connect" || ok && !on || v.now-beat < silence+10*interval {
+		return nil
+	}
+	v.touch(finding.EarlierLook)
+	if f.earlier != nil {
+		if before, st := f.earlier.Heartbeat.Get(); st == snapshot.Known && before != beat {
+			return nil // they go on; a clock is wrong
+		}
+	}
+	return &finding.Finding{Slug: "mm2-not-running",
+		Observed:    finding.Observed{{Name: "newest heartbeat", Value: age(v.now-beat) + " old"}, {Name: "heartbeat interval", Value: age(interval)}},
+		Because:     fmt.Sprintf("MirrorMaker 2 of %s has written no heartbeat for %s, although it writes one every %s: it does not run", f.Name(), age(v.now-beat), age(interval)),
+		Consequence: "Neither data nor offsets go on; what stands on " + f.Target + " is from before.",
+		Confirm:     []finding.Command{recordsCommand(f.dst, f.Heartbeats, 0, "HeartbeatFormatter", "the timestamps of "+f.Name())},
+		Fixes:       []finding.Fix{restartFix(f, "Start MirrorMaker 2 again, and read at the end of its log why it stopped.", wait)},
+	}
+}
+
+// unmirrorable says why MirrorMaker 2 can never translate a group of this name: the list of groups of a task is one
+// comma-separated setting, whose parts are trimmed.
+func unmirrorable(id string) string {
+	switch {
+	case strings.Contains(id, ","):
+		return "it contains a comma"
+	case id != strings.TrimSpace(id):
+		return "it begins or ends with a blank"
+	case id == "":
+		return "it is empty"
+	}
+	return ""
+}
+
+func checkUnmirrorable(_ *View, s subject) *finding.Finding {
+	f := s.flow
+	why := unmirrorable(s.group)
+	if d := f.groupFilter(s.group); why == "" || d.known && !d.passes {
+		return nil
+	}
+	fd := &finding.Finding{
+		Observed:    finding.Observed{{Name: "group id", Value: fmt.Sprintf("%q", s.group)}},
+		Because:     fmt.Sprintf("MirrorMaker 2 hands groups to its tasks as one comma-separated list (task.assigned.groups), and this group id cannot pass through it: %s", why),
+		Consequence: "No version translates the group's positions.",
+		Fixes:       []finding.Fix{{Mode: "kafka", Text: "Give the application a group id without commas and blanks at the ends, or set its position on " + f.Target + " by hand before a failover."}},
+	}
+	if f.named.groups {
+		fd.Severity = finding.Error
+	}
+	return fd
+}
