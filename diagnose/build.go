@@ -59,6 +59,10 @@ func (f *flowView) buildRows(e *engine, r *Report) []judged {
 		row := f.baseRow(gp, a)
 		if top := rootOf(gp, a, own[checkpointKey{gp.group, gp.topic, gp.part}], wide); top != nil && (a.status != statusUnknown || top.f.Severity >= finding.Warning) { // a remark answers no open question
 			row.Status = top.f.CodeText
+			if a.status == statusUnknown && a.gap != nil && a.gap.Code == "one-look" {
+				delete(row.Unknown, a.missing) // the finding has settled it
+				row.Note = ""
+			}
 			if top.f.Severity >= finding.Warning {
 				row.Disposition = Faulty
 			} else if row.Disposition == Unsure {

@@ -11,8 +11,8 @@ import (
 
 // healthChecks are about MirrorMaker 2 itself and what stands in its topics.
 var healthChecks = []check{
-	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation, Run: checkSyncsUnreadable},
-	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Run: checkSourceConnector},
+	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
+	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
 	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }
@@ -39,7 +39,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 	}
 	return &finding.Finding{
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
-		Because:     fmt.Sprintf("%s on %s holds %s that are no offset syncs; %s", c.Topic, c.Cluster, count(int(c.BadCount), "record"), what),
+		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
 		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
 		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + orWord(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
@@ -60,7 +60,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	}
 	return &finding.Finding{
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
-		Because:     fmt.Sprintf("%s on %s holds %s that are no checkpoints: a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, count(int(c.BadCount), "record")),
+		Because:     fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount),
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
 		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + orWord(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}},
@@ -69,6 +69,16 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 
 // silence is how long heartbeats may be missing before MirrorMaker 2 is taken for dead: restarts take a minute and more.
 const silence = 3 * 60_000
+
+// beatsUnread: whether MirrorMaker 2 runs at all is told by heartbeats, and they could not be read.
+func beatsUnread(_ *View, s subject) *snapshot.Gap {
+	f := s.flow
+	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
+	if f.Mode == "connect" || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
+		return nil
+	}
+	return f.Heartbeat.Why()
+}
 
 // checkSourceConnector: the connector's own status, or heartbeats that stopped.
 func checkSourceConnector(v *View, s subject) *finding.Finding {

@@ -117,7 +117,7 @@ func (f *flowView) linkUnread(l finding.Link) bool {
 	}
 	switch l {
 	case finding.LinkReplication:
-		return f.src.Topics.Unknown() || f.dst.Topics.Unknown()
+		return f.src.Topics.Unknown() || f.dst.Topics.Unknown() || beatsUnread(f.v, subject{flow: f}) != nil
 	case finding.LinkSyncs:
 		return f.Syncs.Unknown() && !f.everyRowHasCheckpoint()
 	case finding.LinkCheckpoints:

@@ -50,7 +50,6 @@ func allFixtures(t testing.TB) []fixture {
 	return append(fixturesOf(t, "bundle"), fixturesOf(t, "near")...)
 }
 
-
 // TestEdges: causes and effects are codes of the table, and nothing is its own cause.
 func TestEdges(t *testing.T) {
 	next := map[finding.Code][]finding.Code{}
