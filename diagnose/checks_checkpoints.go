@@ -323,7 +323,8 @@ func checkTopicFilter(v *View, s subject) *finding.Finding {
 	fd := &finding.Finding{Severity: finding.Info, Subject: finding.Subject{Group: s.group, Topic: out[0], File: first.entry.File, Line: first.entry.Line, Key: first.entry.Key},
 		Observed:    finding.Observed{{Name: "topics left out", Value: list(out, 5)}, {Name: first.entry.Key, Value: first.entry.Value}},
 		Because:     first.left("topic name"),
-		Consequence: "The group's positions on " + list(out, 5) + " are not translated in " + f.Name() + "."}
+		Consequence: "The group's positions on " + list(out, 5) + " are not translated in " + f.Name() + ".",
+		Confirm:     []finding.Command{groupCommand(f.src, s.group)}}
 	switch {
 	case f.named.topics || f.named.groups:
 		fd.Severity = finding.Error
@@ -468,7 +469,8 @@ func checkNeverCommitted(v *View, s subject) *finding.Finding {
 	slices.Sort(ids)
 	return &finding.Finding{Subject: finding.Subject{Group: ids[0]}, Subjects: groupSubjects(ids), Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
 		Because:     fmt.Sprintf("%s on %s without a single committed offset: %s", count(len(ids), "group"), f.Source, list(ids, 5)),
-		Consequence: "There is nothing to translate; on " + f.Target + " they start by auto.offset.reset."}
+		Consequence: "There is nothing to translate; on " + f.Target + " they start by auto.offset.reset.",
+		Confirm:     []finding.Command{groupCommand(f.src, ids[0])}}
 }
 
 func checkTypes(v *View, s subject) *finding.Finding {
@@ -487,7 +489,8 @@ func checkTypes(v *View, s subject) *finding.Finding {
 	id, _, _ := strings.Cut(ids[0], " ")
 	return &finding.Finding{Subject: finding.Subject{Group: id}, Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
 		Because:     "MirrorMaker 2 asks for consumer groups only and does not see share and streams groups: " + list(ids, 5),
-		Consequence: "Their positions are not translated by any version."}
+		Consequence: "Their positions are not translated by any version.",
+		Confirm:     []finding.Command{{Cluster: f.Source, Command: "kafka-groups.sh --bootstrap-server " + bootstrapOf(f.src) + " --list", Shows: "the type of each group"}}}
 }
 
 // groupSubjects lists groups, up to what a finding lists.

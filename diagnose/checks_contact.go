@@ -34,6 +34,7 @@ func contactCheck(code int) func(*View, subject) *finding.Finding {
 		}
 		return &finding.Finding{Observed: o, Because: c.What + ": " + c.Why,
 			Consequence: "Nothing on " + s.cluster.Alias + " could be read; whatever needs it is not checked.",
+			Confirm:     []finding.Command{{Cluster: s.cluster.Alias, Command: "kafka-broker-api-versions.sh --bootstrap-server " + bootstrapOf(s.cluster), Shows: "whether Kafka's own client gets further"}},
 			Fixes:       []finding.Fix{{Mode: "kafka", Text: c.Next}}}
 	}
 }
@@ -59,6 +60,7 @@ func checkDenied(v *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "refused", Value: len(whys)}, {Name: "first", Value: whys[0]}},
 		Because:     fmt.Sprintf("%s refuses %d of the doctor's reads: %s", s.cluster.Alias, len(whys), strings.Join(whys[:min(3, len(whys))], "; ")),
 		Consequence: "Links that need these facts are not checked.",
+		Confirm:     []finding.Command{{Cluster: s.cluster.Alias, Command: "kafka-acls.sh --bootstrap-server " + bootstrapOf(s.cluster) + " --list", Shows: "what the doctor's principal may do"}},
 		Fixes:       []finding.Fix{{Mode: "kafka", Text: "Give the doctor's principal the right to read, or run it as a principal that has it.", Steps: compactSteps(acls)}},
 	}
 }

@@ -138,6 +138,7 @@ func checkUnmirrorable(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "group id", Value: fmt.Sprintf("%q", s.group)}},
 		Because:     fmt.Sprintf("MirrorMaker 2 hands groups to its tasks as one comma-separated list (task.assigned.groups), and this group id cannot pass through it: %s", why),
 		Consequence: "No version translates the group's positions.",
+		Confirm:     []finding.Command{groupCommand(f.src, s.group), assignedCommand(f)},
 		Fixes:       []finding.Fix{{Mode: "kafka", Text: "Give the application a group id without commas and blanks at the ends, or set its position on " + f.Target + " by hand before a failover."}},
 	}
 	if f.named.groups {
