@@ -71,7 +71,11 @@ func (f heldFact) knock() (undo func()) {
 // healthy for want of the fact that proves it.
 func TestKnockOut(t *testing.T) {
 	// A flow that has just begun: without the facts that say so, nothing may be called broken either.
-	for _, f := range append(allFixtures(t), fixture{name: "young", snap: young(t, 20_000)}, fixture{name: "younger", snap: withoutCheckpoints(young(t, 20_000))}) {
+	all := allFixtures(t)
+	if testing.Short() {
+		all = fixturesOf(t, "bundle")
+	}
+	for _, f := range append(all, fixture{name: "young", snap: young(t, 20_000)}, fixture{name: "younger", snap: withoutCheckpoints(young(t, 20_000))}) {
 		t.Run(f.name, func(t *testing.T) {
 			base, _ := Run(f.snap, Options{})
 			before := sayings(base)

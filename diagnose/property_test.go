@@ -227,7 +227,7 @@ func TestInjectedFault(t *testing.T) {
 					}
 				}
 			})
-			if found == 0 {
+			if !testing.Short() && found == 0 {
 				t.Errorf("the fault was never found")
 			}
 		})
