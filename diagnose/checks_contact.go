@@ -49,7 +49,7 @@ func checkDenied(v *View, s subject) *finding.Finding {
 	var acls []finding.Step
 	for _, g := range v.deniedOn(s.cluster) {
 		whys = append(whys, g.API+": "+g.Why)
-		acls = append(acls, finding.Step{Text: "allow the read", Command: aclFor(s.cluster, g)})
+		acls = append(acls, finding.Step{Text: "allow the read; PRINCIPAL is the name that the doctor logs in with", Command: aclFor(s.cluster, g)})
 	}
 	if len(whys) == 0 {
 		return nil
@@ -112,7 +112,12 @@ func aclFor(c *clusterView, g *snapshot.Gap) string {
 	if !ok {
 		return ""
 	}
-	base := "kafka-acls.sh --bootstrap-server " + bootstrapOf(c) + " --add --allow-principal User:mm2doctor "
+	// Whoever may not read may not grant either: the operator's own file comes in.
+	base := "kafka-acls.sh --bootstrap-server " + quote(strings.Join(c.Bootstrap, ","))
+	if c.CommandConfig != "" {
+		base += " --command-config ADMIN.properties"
+	}
+	base += " --add --allow-principal User:PRINCIPAL "
 	switch kind {
 	case "DescribeGroups", "OffsetFetch", "FindCoordinator", "ConsumerGroupDescribe":
 		return base + "--operation Describe --group " + quote(name)
