@@ -11,11 +11,8 @@ import (
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
-// policy rebuilds the naming rules that the collector resolved.
-func (f *flowView) policy() mm2.Policy {
-	p := f.Policy
-	return mm2.NewPolicy(mm2.PolicyConfig{Class: p.Class, Separator: p.Separator, SeparatorSet: p.Separator != "" && p.Separator != mm2.DefaultSeparator, SourceAlias: f.Source}, f.gens.version)
-}
+// policy is the flow's naming as the release at work has it.
+func (f *flowView) policy() mm2.Policy { return f.Naming(f.gens.version) }
 
 // remote is the name of a source topic's copy. Under a policy whose rule is not known the default policy's name is assumed
 // only where such a topic exists.
@@ -28,15 +25,7 @@ func (f *flowView) remote(topic string) string {
 }
 
 // upstream is the source topic that a topic on the target is the copy of.
-func (f *flowView) upstream(topic string) (string, bool) {
-	p := f.policy()
-	src, isRemote, known := p.TopicSource(topic)
-	if !known || !isRemote || src != f.Source && src != "" {
-		return "", false
-	}
-	name, isRemote, known := p.UpstreamTopic(topic)
-	return name, isRemote && known
-}
+func (f *flowView) upstream(topic string) (string, bool) { return f.Upstream(topic, f.gens.version) }
 
 // comesFromTarget says that a source topic was itself mirrored from the target, so that the source connector leaves it alone.
 func (f *flowView) comesFromTarget(topic string) bool {

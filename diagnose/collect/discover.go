@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
-	"github.com/mm2doctor/mm2doctor/formatters"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
@@ -284,18 +283,8 @@ func heartbeats(ctx context.Context, c *wire.Client, dst side) map[string]string
 	if !dst.topics[mm2.HeartbeatsTopic] {
 		return out
 	}
-	cl := &cluster{Cluster: Cluster{Client: c}}
-	sp, err := extent(ctx, cl, mm2.HeartbeatsTopic, 0)
-	if err != nil || sp.start >= sp.end {
-		return out
-	}
-	from := max(sp.start, sp.end-1000)
-	_, _ = c.ReadPartition(ctx, mm2.HeartbeatsTopic, 0, from, sp.end, wire.ReadOptions{Committed: true}, func(r *kafka.Record) error {
-		if h, _, err := formatters.DecodeHeartbeat(r.Key, r.Value); err == nil {
-			out[h.Source] = h.Target
-		}
-		return nil
-	})
+	// Without heartbeats the aliases are found otherwise, or asked for.
+	_ = readBeats(ctx, c, mm2.HeartbeatsTopic, func(h mm2.Heartbeat) { out[h.Source] = h.Target })
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/formatters"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
 )
 
@@ -24,16 +25,12 @@ func (c *collector) heartbeat(ctx context.Context, f *snapshot.Flow) {
 		f.Heartbeat = snapshot.NotKnown[int64](gap)
 		return
 	}
-	sp, err := extent(ctx, cl, f.Heartbeats, 0)
 	var newest int64
-	if err == nil && sp.start < sp.end {
-		_, err = cl.Client.ReadPartition(ctx, f.Heartbeats, 0, max(sp.start, sp.end-recentBeats), sp.end, wire.ReadOptions{Committed: true}, func(r *kafka.Record) error {
-			if h, _, err := formatters.DecodeHeartbeat(r.Key, r.Value); err == nil && h.Source == f.Source && h.Target == f.Target {
-				newest = max(newest, h.Timestamp)
-			}
-			return nil
-		})
-	}
+	err := readBeats(ctx, cl.Client, f.Heartbeats, func(h mm2.Heartbeat) {
+		if h.Source == f.Source && h.Target == f.Target {
+			newest = max(newest, h.Timestamp)
+		}
+	})
 	switch {
 	case err != nil:
 		f.Heartbeat = snapshot.NotKnown[int64](gapOf(cl.Alias, "Fetch", f.Heartbeats, err))
@@ -42,4 +39,19 @@ func (c *collector) heartbeat(ctx context.Context, f *snapshot.Flow) {
 	default:
 		f.Heartbeat = snapshot.Is(newest)
 	}
+}
+
+// readBeats gives the newest heartbeats of a cluster; what is none is passed over: here it only means that nothing is heard.
+func readBeats(ctx context.Context, c *wire.Client, topic string, fn func(mm2.Heartbeat)) error {
+	sp, err := extent(ctx, &cluster{Cluster: Cluster{Client: c}}, topic, 0)
+	if err != nil || sp.start >= sp.end {
+		return err
+	}
+	_, err = c.ReadPartition(ctx, topic, 0, max(sp.start, sp.end-recentBeats), sp.end, wire.ReadOptions{Committed: true}, func(r *kafka.Record) error {
+		if h, _, err := formatters.DecodeHeartbeat(r.Key, r.Value); err == nil {
+			fn(h)
+		}
+		return nil
+	})
+	return err
 }

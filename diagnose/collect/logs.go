@@ -17,7 +17,7 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 	for i := range flows {
 		f := &flows[i]
 		src, dst := c.by[f.Source], c.by[f.Target]
-		p := PolicyOf(*f)
+		p := f.Naming(mm2.Version{})
 		synced := map[string]int{} // partitions with a sync
 		for _, ps := range f.Syncs.Or(snapshot.Syncs{}).Partitions {
 			synced[ps.Topic]++
@@ -52,11 +52,6 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 			cl.ends(ctx, slices.Sorted(maps.Keys(cl.needed)))
 		}
 	}
-}
-
-// PolicyOf rebuilds the naming rules of a flow.
-func PolicyOf(f snapshot.Flow) mm2.Policy {
-	return mm2.NewPolicy(mm2.PolicyConfig{Class: f.Policy.Class, Separator: f.Policy.Separator, SeparatorSet: f.Policy.Separator != "" && f.Policy.Separator != mm2.DefaultSeparator, SourceAlias: f.Source}, mm2.Version{})
 }
 
 func committedTopics(gs snapshot.Fact[[]snapshot.Group]) []string {

@@ -26,9 +26,8 @@ func newRules(f *snapshot.Flow) rules {
 	if st != snapshot.Known {
 		return out
 	}
-	p := PolicyOf(*f)
 	for _, c := range cs.Newest {
-		topic, ok := upstream(p, f.Source, c.Topic)
+		topic, ok := f.Upstream(c.Topic, mm2.Version{})
 		if !ok {
 			continue
 		}
@@ -43,16 +42,6 @@ func newRules(f *snapshot.Flow) rules {
 		r.byNext[c.Down-1] = append(r.byNext[c.Down-1], e)
 	}
 	return out
-}
-
-// upstream is the source's name of a topic on the target.
-func upstream(p mm2.Policy, source, topic string) (string, bool) {
-	src, remote, known := p.TopicSource(topic)
-	if !known || !remote || src != source && src != "" {
-		return "", false
-	}
-	name, remote, known := p.UpstreamTopic(topic)
-	return name, remote && known
 }
 
 func (r rules) see(s mm2.OffsetSync) {
