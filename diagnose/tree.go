@@ -93,18 +93,15 @@ func isBeyond(gp groupPartition) answer {
 }
 
 func isBelow(gp groupPartition) answer {
-	c, st := gp.checkpoint().Get()
-	t, tst := gp.targetOffset().Get()
-	if st == snapshot.Absent {
-		return no
-	}
-	if st != snapshot.Known || tst != snapshot.Known {
-		return dunno
-	}
-	return answerOf(t < c.Down)
+	return againstCheckpoint(gp, func(t, down int64) bool { return t < down })
 }
 
 func isAbove(gp groupPartition) answer {
+	return againstCheckpoint(gp, func(t, down int64) bool { return t > down })
+}
+
+// againstCheckpoint compares T with C.down; without a checkpoint T is neither below nor above it.
+func againstCheckpoint(gp groupPartition, holds func(t, down int64) bool) answer {
 	c, st := gp.checkpoint().Get()
 	t, tst := gp.targetOffset().Get()
 	if st == snapshot.Absent {
@@ -113,7 +110,7 @@ func isAbove(gp groupPartition) answer {
 	if st != snapshot.Known || tst != snapshot.Known {
 		return dunno
 	}
-	return answerOf(t > c.Down)
+	return answerOf(holds(t, c.Down))
 }
 
 func syncOn(gp groupPartition) answer {
