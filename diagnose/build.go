@@ -18,7 +18,7 @@ func (v *View) report(e *engine, o Options) *Report {
 	for _, f := range v.flows {
 		r.Flows = append(r.Flows, f.info())
 		r.Skipped = append(r.Skipped, f.skipped...)
-		rows := f.buildRows(e, r)
+		rows := f.buildRows(e)
 		r.Links = append(r.Links, f.links(r, rows)...)
 		r.Trees = append(r.Trees, f.tree(rows))
 		for _, row := range rows {
@@ -39,7 +39,7 @@ type judged struct {
 	a   assessment
 }
 
-func (f *flowView) buildRows(e *engine, r *Report) []judged {
+func (f *flowView) buildRows(e *engine) []judged {
 	own := map[checkpointKey][]*raw{}
 	var wide []*raw
 	for _, x := range e.raws {

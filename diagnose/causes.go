@@ -203,25 +203,34 @@ func mergeRaws(rs []*raw) finding.Finding {
 		}
 	}
 	if fix := fixesOfAll[f.Code]; fix != nil && len(rs) > 1 && len(f.Fixes) > 0 {
-		if f.Code != 206 && f.Fixes[0].Mode == "kafka" {
-			fix = lowerFix // nothing writes the number again
-		}
 		gps := make([]groupPartition, len(rs))
 		for i, r := range rs {
 			gps[i] = r.s.gp
 		}
-		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps)}
+		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
 	}
 	return f
 }
 
-// fixesOfAll are repairs with a step for each group and topic of a merged finding.
-var fixesOfAll = map[finding.Code]func(*flowView, []groupPartition) finding.Fix{
-	206: earliestFix,
-	303: lowerFix,
-	401: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "") },
-	403: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") }, // of a checkpoint
-	405: func(f *flowView, gps []groupPartition) finding.Fix { return rewriteFix(f, gps, "3.4.1") },
+// fixesOfAll are repairs with a step for each group and topic of a merged finding. mode is that of the single repair, which
+// all that are merged share.
+var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode string) finding.Fix{
+	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
+	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
+	401: wrongNumberFix(""),
+	403: wrongNumberFix("3.4.1"),
+	405: wrongNumberFix("3.4.1"),
+}
+
+// wrongNumberFix repairs a number that MirrorMaker 2 would write again; a repair of mode kafka is of one that nothing writes
+// again.
+func wrongNumberFix(fixedIn string) func(*flowView, []groupPartition, string) finding.Fix {
+	return func(f *flowView, gps []groupPartition, mode string) finding.Fix {
+		if mode == "kafka" {
+			return lowerFix(f, gps)
+		}
+		return rewriteFix(f, gps, fixedIn)
+	}
 }
 
 func addEffect(f *finding.Finding, ef *finding.Finding) {

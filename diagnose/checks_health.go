@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -41,7 +42,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
 		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
-		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + orWord(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
 			Steps: []finding.Step{
@@ -62,7 +63,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount),
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + orWord(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}},
 	}
 }

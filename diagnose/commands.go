@@ -75,5 +75,5 @@ func assignedCommand(f *flowView) finding.Command {
 }
 
 func (f *flowView) restCommand(path, shows string) finding.Command {
-	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + quote(orWord(f.ConnectURL, "http://CONNECT:8083")+"/connectors/"+f.connectorName(connCheckpoint)+path)}
+	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + f.restURL(connCheckpoint, path)}
 }

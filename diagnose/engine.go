@@ -55,6 +55,7 @@ type engine struct {
 	v          *View
 	raws       []*raw
 	skips      []skippedCheck
+	skippedAt  map[skipSpot]*snapshot.Gap
 	notChecked []finding.NotChecked
 }
 
@@ -105,14 +106,11 @@ func (c *check) gap(v *View, s subject) *snapshot.Gap {
 	return c.Gap(v, s)
 }
 
-// skipped finds why a check could not be made for a row.
+// skipped finds why a check could not be made for a row, or for its topic.
 func (e *engine) skipped(code finding.Code, gp groupPartition) *snapshot.Gap {
-	for _, k := range e.skips {
-		if k.code != code || k.s.flow != gp.flow || k.s.topic != gp.topic {
-			continue
-		}
-		if k.grain == finding.OnTopic || k.grain == finding.OnGroupPartition && k.s.group == gp.group && k.s.gp.part == gp.part {
-			return cmp.Or(k.gap, &snapshot.Gap{Code: "not-asked", Why: "not asked"})
+	for _, at := range []spot{{gp.flow.Name(), gp.group, gp.topic, gp.part}, {gp.flow.Name(), "", gp.topic, -1}} {
+		if gap, ok := e.skippedAt[skipSpot{code, at}]; ok {
+			return cmp.Or(gap, &snapshot.Gap{Code: "not-asked", Why: "not asked"})
 		}
 	}
 	return nil
@@ -148,7 +146,7 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 	f.SubjectCount = max(1, len(f.Subjects))
 }
 
-// skipped is a check that could not be decided for one subject.
+// skippedCheck is a check that could not be decided for one subject.
 type skippedCheck struct {
 	code  finding.Code
 	grain finding.Grain
@@ -156,8 +154,29 @@ type skippedCheck struct {
 	gap   *snapshot.Gap
 }
 
+// skipSpot is where a check was skipped, for looking it up row by row.
+type skipSpot struct {
+	code finding.Code
+	at   spot
+}
+
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
+	var at spot
+	switch c.Grain {
+	case finding.OnTopic:
+		at = spot{s.flow.Name(), "", s.topic, -1}
+	case finding.OnGroupPartition:
+		at = spot{s.flow.Name(), s.gp.group, s.gp.topic, s.gp.part}
+	default:
+		return
+	}
+	if e.skippedAt == nil {
+		e.skippedAt = map[skipSpot]*snapshot.Gap{}
+	}
+	if _, ok := e.skippedAt[skipSpot{c.Code, at}]; !ok {
+		e.skippedAt[skipSpot{c.Code, at}] = gap
+	}
 }
 
 // settleSkips counts what was not checked, check by check and reason by reason. A question about a group or partition that a

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -22,14 +23,19 @@ const restartText = "restart MirrorMaker 2"
 func restartStep(f *flowView) finding.Step {
 	if f.fixMode() == "connect" {
 		return finding.Step{Text: "restart the connector and its tasks", Stops: []string{f.connectorName(connCheckpoint)},
-			Command: "curl -sS -X POST " + quote(orWord(f.ConnectURL, "http://CONNECT:8083")+"/connectors/"+f.connectorName(connCheckpoint)+"/restart?includeTasks=true")}
+			Command: "curl -sS -X POST " + f.restURL(connCheckpoint, "/restart?includeTasks=true")}
 	}
 	return finding.Step{Text: restartText, Stops: []string{"mirroring of all flows of that process, for the time of a restart"}}
 }
 
 // resumeStep takes a paused or stopped connector up again.
 func resumeStep(f *flowView, connector string) finding.Step {
-	return finding.Step{Text: "resume the connector", Command: "curl -sS -X PUT " + quote(orWord(f.ConnectURL, "http://CONNECT:8083")+"/connectors/"+f.connectorName(connector)+"/resume")}
+	return finding.Step{Text: "resume the connector", Command: "curl -sS -X PUT " + f.restURL(connector, "/resume")}
+}
+
+// restURL is a connector's address in Connect's REST interface, quoted for a shell.
+func (f *flowView) restURL(class, path string) string {
+	return quote(cmp.Or(f.ConnectURL, "http://CONNECT:8083") + "/connectors/" + f.connectorName(class) + path)
 }
 
 // connectorName is what the operator calls a connector: its name in Connect, its class in dedicated mode.
@@ -41,13 +47,6 @@ func (f *flowView) connectorName(class string) string {
 		return f.CheckpointConnector
 	}
 	return class
-}
-
-func orWord(s, d string) string {
-	if s == "" {
-		return d
-	}
-	return s
 }
 
 func restartFix(f *flowView, text string, waitMs int64, before ...finding.Step) finding.Fix {

@@ -45,15 +45,8 @@ func (f *flowView) links(r *Report, rows []judged) []LinkStatus {
 // explainsAt says that a finding carries an error of a link as its consequence.
 func explainsAt(fd finding.Finding, l finding.Link) bool {
 	return slices.ContainsFunc(fd.Explains, func(x finding.Effect) bool {
-		if x.Severity != finding.Error {
-			return false
-		}
-		for i := range finding.Codes {
-			if finding.Codes[i].Code.String() == x.Code {
-				return finding.Codes[i].Link == l
-			}
-		}
-		return false
+		e := finding.BySlug(x.Slug)
+		return x.Severity == finding.Error && e != nil && e.Link == l
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 
 // Keys that decide in the chain.
 const (
-	keyEnabled         = "enabled"
 	keyGroups          = "groups"
 	keyGroupsExclude   = "groups.exclude"
 	keyTopics          = "topics"
@@ -40,7 +39,7 @@ type settings struct {
 	gap                 *snapshot.Gap
 }
 
-func resolveSettings(_ string, f *snapshot.Flow) settings {
+func resolveSettings(f *snapshot.Flow) settings {
 	var s settings
 	if c, st := f.Running.Get(); st == snapshot.Known {
 		s.running = &c

@@ -132,7 +132,7 @@ func (v *View) newFlow(f *snapshot.Flow, src, dst *clusterView) *flowView {
 			fv.assigned[g] = true
 		}
 	}
-	fv.settings = resolveSettings(v.snap.MM2Version, f)
+	fv.settings = resolveSettings(f)
 	fv.filters = newFilters()
 	fv.gens = inferGenerations(fv)
 	return fv
