@@ -104,7 +104,10 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 
 // effects reads, for every flow, what stands at the end of the chain before what it comes from.
 func (c *collector) effects(ctx context.Context, flows []snapshot.Flow) {
-	names := c.sourceNames(ctx)
+	var names []string
+	if slices.ContainsFunc(c.order, func(cl *cluster) bool { return cl.dest && !cl.out.GroupsComplete.Or(false) }) {
+		names = c.sourceNames(ctx) // nobody else needs them
+	}
 	c.each(func(cl *cluster) {
 		if cl.dest {
 			cl.out.Groups = c.groups(ctx, cl, names)
