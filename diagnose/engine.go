@@ -267,7 +267,7 @@ func (v *View) subjects(g finding.Grain) []subject {
 
 // missing gives the first needed kind of fact that is not known for the subject.
 func (s subject) missing(needs finding.Kinds) (*snapshot.Gap, bool) {
-	for k := finding.Kinds(1); k <= finding.Generation; k <<= 1 {
+	for _, k := range finding.All() {
 		if needs&k == 0 {
 			continue
 		}
@@ -318,6 +318,18 @@ func (s subject) state(k finding.Kinds) (snapshot.State, *snapshot.Gap) {
 		return stateOf(f.SyncsElsewhere)
 	case finding.CheckpointSet:
 		return stateOf(f.Checkpointed)
+	case finding.SyncsOthers:
+		return stateOf(f.SyncsOthers)
+	case finding.CheckpointsElse:
+		return stateOf(f.CheckpointsElsewhere)
+	case finding.CheckpointStarts:
+		return stateOf(f.CheckpointStarts)
+	case finding.SourcePositions:
+		return stateOf(f.Positions)
+	case finding.LogSigns:
+		return stateOf(f.Log)
+	case finding.Heartbeats:
+		return stateOf(f.Heartbeat)
 	case finding.Settings:
 		if f.settings.gap != nil {
 			return snapshot.Unknown, f.settings.gap

@@ -41,6 +41,57 @@ type Flow struct {
 	Checkpointed Fact[Checkpoints] `json:"checkpoints,omitzero"`
 	// Heartbeat is the newest heartbeat of this flow, ms.
 	Heartbeat Fact[int64] `json:"heartbeat,omitzero"`
+
+	// SyncsOthers are further topics on either cluster that hold offset syncs of this flow's source or target by another name
+	// (separator, alias, location); sorted by cluster, topic. SyncsElsewhere is one of them.
+	SyncsOthers Fact[[]TopicRef] `json:"syncsOthers,omitzero"`
+	// CheckpointsElsewhere is a topic of this flow's checkpoints on the source: the worker is attached to the wrong cluster.
+	CheckpointsElsewhere Fact[TopicRef] `json:"checkpointsElsewhere,omitzero"`
+	// Positions are how far the source connector has come, from its stored source offsets (mm2-offsets in dedicated mode, REST
+	// from Connect 3.6 on, KIP-875); sorted by topic, partition.
+	Positions Fact[[]Position] `json:"positions,omitzero"`
+	// CheckpointStarts are the times, ms, at which a checkpoint task went to RUNNING, as far as mm2-status still holds them;
+	// oldest first, the newest 50.
+	CheckpointStarts Fact[[]int64] `json:"checkpointStarts,omitzero"`
+	// Principal is whom MirrorMaker 2 connects as, as far as its configuration tells ("User:mm2").
+	Principal Principals `json:"principal,omitzero"`
+	// Log is what MirrorMaker 2's own log files say, where some were given.
+	Log Fact[Log] `json:"log,omitzero"`
+}
+
+// Principals are the names by which MirrorMaker 2 is known on the two clusters; empty where not known.
+type Principals struct {
+	Source string `json:"source,omitempty"`
+	Target string `json:"target,omitempty"`
+}
+
+// Position is the offset of the last record of a source partition that the source connector has mirrored and committed.
+type Position struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Offset    int64  `json:"offset"`
+	Time      int64  `json:"time,omitempty"` // ms, when it was stored; 0 where REST does not tell
+}
+
+// Log is what the doctor took out of MirrorMaker 2's log files: no line is kept that carries settings or records.
+type Log struct {
+	Files   []string  `json:"files"`
+	Version string    `json:"version,omitempty"` // "Kafka version: …", the newest start
+	First   int64     `json:"first,omitempty"`   // ms
+	Last    int64     `json:"last,omitempty"`
+	Signs   []LogSign `json:"signs"` // by kind, text
+}
+
+// LogSign is one kind of line that tells something: Kind is a bug's id (KAFKA-n), or a word of package evidence. Text is the
+// line's message, shortened and with secrets removed.
+type LogSign struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	Group string `json:"group,omitempty"`
+	Topic string `json:"topic,omitempty"`
+	Count int    `json:"count"`
+	First int64  `json:"first,omitempty"`
+	Last  int64  `json:"last,omitempty"`
 }
 
 // Name gives "a->b".
@@ -118,8 +169,10 @@ type PartitionSyncs struct {
 	Partition int32  `json:"partition"`
 	Count     int64  `json:"count"`
 	Rewinds   int64  `json:"rewinds,omitempty"` // how often S.up or S.down went back
-	Oldest    Sync   `json:"oldest"`            // first in the topic
-	Newest    Sync   `json:"newest"`
+	// LastRewind is the newest step back: the sync before it and the sync after it.
+	LastRewind *Rewind `json:"lastRewind,omitempty"`
+	Oldest     Sync    `json:"oldest"` // first in the topic
+	Newest     Sync    `json:"newest"`
 	// Greedy and TwoPointer are MirrorMaker 2's 64 slots when the whole topic is read with history kept, by the algorithm of
 	// G3 and of G4/G5, as runs of equal syncs, newest first.
 	Greedy     []Run `json:"greedy,omitempty"`
@@ -136,6 +189,12 @@ type Sync struct {
 	Down   int64 `json:"down"`
 	Offset int64 `json:"offset"`
 	Time   int64 `json:"time"`
+}
+
+// Rewind is a step back between two syncs that follow each other in the topic.
+type Rewind struct {
+	Before Sync `json:"before"`
+	After  Sync `json:"after"`
 }
 
 // Run is a sync that fills the slots from Slot up to the next run's.

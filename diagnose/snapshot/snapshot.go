@@ -32,6 +32,8 @@ type Scope struct {
 	Flows  []string `json:"flows,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 	Topics []string `json:"topics,omitempty"`
+	// MaxReread is --max-reread, in records; 0 leaves it to the default rule.
+	MaxReread int64 `json:"maxReread,omitempty"`
 }
 
 // Problem says that something asked for has no flow: Code is the number of a finding (5 for flow-not-found).
@@ -72,8 +74,24 @@ type Cluster struct {
 	// there it must be read before the checkpoints, here after them.
 	First   Fact[[]Group] `json:"groupsFirst,omitzero"`
 	Version Fact[string]  `json:"version,omitzero"` // broker release as far as its API versions tell
+	// Settings are broker settings that decide over offsets: retention of offsets, size of metadata, the authorizer, and so on.
+	Settings Fact[[]ConfigEntry] `json:"settings,omitzero"`
+	// Acls are the cluster's rules as DescribeAcls tells them. Absent: the cluster has no authorizer.
+	Acls Fact[[]Acl] `json:"acls,omitzero"`
 	// Contact is how the first contact went wrong: unknown = it went well.
 	Contact *Contact `json:"contact,omitempty"`
+}
+
+// Acl is one rule of a cluster. Words are those of kafka-acls.sh: Resource "TOPIC", Pattern "LITERAL" or "PREFIXED",
+// Operation "READ", Permission "ALLOW" or "DENY".
+type Acl struct {
+	Principal  string `json:"principal"`
+	Host       string `json:"host"`
+	Resource   string `json:"resource"`
+	Name       string `json:"name"`
+	Pattern    string `json:"pattern"`
+	Operation  string `json:"operation"`
+	Permission string `json:"permission"`
 }
 
 // Contact is a failed first contact with a cluster: codes 001 (unreachable), 002 (authentication) or 003 (denied).
@@ -115,6 +133,18 @@ type Partition struct {
 	Stable   Fact[int64] `json:"stable,omitzero"`
 	First    Fact[int64] `json:"first,omitzero"`
 	Last     Fact[int64] `json:"last,omitzero"`
+	// Epoch is the leader epoch as Metadata tells it. Epochs answer, for each epoch that a group committed with its offset,
+	// where the log of that epoch ends (OffsetForLeaderEpoch, KIP-320); sorted by epoch.
+	Epoch  Fact[int32]      `json:"leaderEpoch,omitzero"`
+	Epochs Fact[[]EpochEnd] `json:"epochs,omitzero"`
+}
+
+// EpochEnd is the broker's answer for one committed leader epoch: Found is the epoch it knows at or below the one asked for
+// (-1: none), End the offset at which that epoch ends (-1: none).
+type EpochEnd struct {
+	Asked int32 `json:"asked"`
+	Found int32 `json:"found"`
+	End   int64 `json:"end"`
 }
 
 // ConfigEntry is one setting. Line is 1-based, 0 where the value has no file.

@@ -1,0 +1,4 @@
+package diagnose
+
+// bugChecks are about known faults of MirrorMaker 2, and which release writes what is seen.
+var bugChecks = []check{}

@@ -1,0 +1,4 @@
+package diagnose
+
+// expiryChecks are about committed offsets that the broker drops, refuses or answers out of range.
+var expiryChecks = []check{}

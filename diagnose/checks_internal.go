@@ -1,0 +1,4 @@
+package diagnose
+
+// internalChecks are about the offset-syncs topic and MirrorMaker 2's other internal topics as topics: their settings, their number, their history.
+var internalChecks = []check{}

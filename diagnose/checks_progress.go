@@ -1,0 +1,4 @@
+package diagnose
+
+// progressChecks are about how far and how fast data is mirrored.
+var progressChecks = []check{}
