@@ -82,6 +82,9 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if _, err := wanted(o.Topics); err != nil {
 		return nil, err
 	}
+	if o.ConnectConf != "" && len(o.ConnectURL) == 0 {
+		return nil, usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
+	}
 	switch {
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
 		return nil, usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
@@ -170,7 +173,9 @@ func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
 	}
 	var aliases []string
 	for _, f := range flows {
-		s.request.Flows = append(s.request.Flows, collect.FromConf(f, l.file))
+		cf := collect.FromConf(f, l.file)
+		cf.Principal = collect.Principals(l.setup, f)
+		s.request.Flows = append(s.request.Flows, cf)
 		aliases = append(aliases, f.Source, f.Target)
 	}
 	slices.Sort(aliases)

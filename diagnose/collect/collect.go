@@ -57,6 +57,8 @@ type cluster struct {
 	topics        map[string]*snapshot.Topic
 	needed        map[string]bool // topics whose ends are needed
 	aged          map[string]bool // topics whose oldest record's time is needed
+	copies        map[string]bool // as a target: the copies of topics that groups committed on at the source
+	stray         snapshot.Fact[[]snapshot.TopicRef]
 	contactFailed bool
 }
 
@@ -65,7 +67,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 	c := &collector{Request: r, by: map[string]*cluster{}, gaps: slices.Clone(r.Gaps)}
 	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, Scope: r.Scope, Unresolved: r.Unresolved}
 	for _, rc := range r.Clusters {
-		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}}
+		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}, copies: map[string]bool{}}
 		cl.out = snapshot.Cluster{Alias: rc.Alias, Bootstrap: rc.Bootstrap, CommandConfig: rc.CommandConfig}
 		c.by[rc.Alias] = cl
 		c.order = append(c.order, cl)
@@ -91,6 +93,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 		}
 	})
 	c.logs(ctx, flows)
+	c.details(ctx, flows)
 	for _, cl := range c.order {
 		cl.finish()
 		s.Clusters = append(s.Clusters, cl.out)
@@ -116,7 +119,12 @@ func (c *collector) effects(ctx context.Context, flows []snapshot.Flow) {
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.checkpoints(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.worker(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.heartbeat(ctx, f) })
-	c.eachFlow(flows, func(f *snapshot.Flow) { c.syncs(ctx, f) })
+	c.eachFlow(flows, func(f *snapshot.Flow) {
+		var wg sync.WaitGroup
+		wg.Go(func() { c.checkpointsElsewhere(ctx, f) })
+		c.syncs(ctx, f)
+		wg.Wait()
+	})
 }
 
 func (c *collector) progress(s string) {

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"strings"
+
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
@@ -17,10 +19,18 @@ var chainKeys = []string{
 	"sync.group.offsets.enabled", "sync.group.offsets.interval.seconds",
 	"refresh.groups.enabled", "refresh.groups.interval.seconds", "refresh.topics.enabled", "refresh.topics.interval.seconds",
 	"emit.heartbeats.enabled", "emit.heartbeats.interval.seconds", "tasks.max",
+	"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor", "heartbeats.topic.replication.factor",
+	"sync.topic.acls.enabled", "sync.topic.configs.enabled", "use.defaults.from", "add.source.alias.to.metrics",
+	"key.converter", "value.converter", "header.converter", "config.action.reload", "transaction.boundary",
+	"consumer.auto.offset.reset", "source.consumer.auto.offset.reset", "producer.acks", "target.producer.acks", "producer.override.acks",
 }
 
+// fromWorker says that a connector without the key takes the worker's value, so that the key has no default of its own.
+func fromWorker(key string) bool { return strings.HasSuffix(key, ".converter") }
+
 // workerKeys are the worker settings that decide in the chain.
-var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "exactly.once.source.support"}
+var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "offset.flush.timeout.ms", "exactly.once.source.support",
+	"key.converter", "value.converter", "header.converter", "producer.acks", "consumer.auto.offset.reset"}
 
 // defaultOf is the value of a key that is not set. Without a version, the newest release's; only topics.exclude differs
 // between releases (KIP-1074, 4.0).
@@ -37,7 +47,7 @@ func Configured(f *conf.Flow) snapshot.Connectors {
 	pick := func(r conf.Reader, keys []string) []snapshot.ConfigEntry {
 		var out []snapshot.ConfigEntry
 		for _, k := range keys {
-			if e, ok := f.Get(r, k); ok {
+			if e, ok := f.Get(r, k); ok && !(r != conf.Worker && fromWorker(k) && e.IsDefault()) {
 				out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, Default: e.IsDefault(), File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
 			}
 		}
