@@ -25,8 +25,9 @@ func (cl *cluster) commitTimes(ctx context.Context, groups map[string]*snapshot.
 		group string
 		tp    kafka.TopicPartition
 	}
-	newest := map[key]wire.Commit{}
+	newest, seen := map[key]wire.Commit{}, map[string]bool{}
 	bad := cl.Client.ReadCommits(ctx, slices.Sorted(maps.Keys(groups)), mostCommits, func(c wire.Commit) {
+		seen[c.Group] = true
 		newest[key{c.Group, kafka.TopicPartition{Topic: c.Topic, Partition: c.Partition}}] = c
 	})
 	removed := map[string][]snapshot.Removed{}
@@ -60,6 +61,10 @@ func (cl *cluster) commitTimes(ctx context.Context, groups map[string]*snapshot.
 			continue
 		}
 		os := slices.Clone(g.Offsets.Or(nil))
+		if len(os) > 0 && !seen[id] {
+			g.Removed = snapshot.NotKnown[[]snapshot.Removed](&snapshot.Gap{Code: "failed", Cluster: cl.Alias, API: "Fetch __consumer_offsets", Why: "the partition where the group's commits should be holds none of them"})
+			continue
+		}
 		for i := range os {
 			tp := kafka.TopicPartition{Topic: os[i].Topic, Partition: os[i].Partition}
 			// A later commit than the one that was answered has another offset; its time is not this one's.

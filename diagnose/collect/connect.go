@@ -243,7 +243,7 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 		}
 		cs.Enabled = true
 		tasks = append(tasks, m.Status...)
-		es := SafeEntries(m.Properties, v)
+		es := SafeEntries(m.Class, m.Properties, v)
 		switch m.Class {
 		case "MirrorSourceConnector":
 			cs.Source = es

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -19,6 +21,11 @@ var chainKeys = []string{
 	"sync.group.offsets.enabled", "sync.group.offsets.interval.seconds",
 	"refresh.groups.enabled", "refresh.groups.interval.seconds", "refresh.topics.enabled", "refresh.topics.interval.seconds",
 	"emit.heartbeats.enabled", "emit.heartbeats.interval.seconds", "tasks.max",
+}
+
+// ownKeys are further settings, each kept for the connectors that read it (and for those that name it themselves, where
+// MirrorMaker 2's own table does not know the key).
+var ownKeys = []string{
 	"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor", "heartbeats.topic.replication.factor",
 	"sync.topic.acls.enabled", "sync.topic.configs.enabled", "use.defaults.from", "add.source.alias.to.metrics",
 	"key.converter", "value.converter", "header.converter", "config.action.reload", "transaction.boundary",
@@ -27,6 +34,12 @@ var chainKeys = []string{
 
 // fromWorker says that a connector without the key takes the worker's value, so that the key has no default of its own.
 func fromWorker(key string) bool { return strings.HasSuffix(key, ".converter") }
+
+// readBy says whether a connector reads a key; client settings and what the table lacks may matter to any of them.
+func readBy(key string, r conf.Reader) bool {
+	k, ok := conf.LookupKey(key)
+	return !ok || k.ReadBy&r != 0
+}
 
 // workerKeys are the worker settings that decide in the chain.
 var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "offset.flush.timeout.ms", "exactly.once.source.support",
@@ -47,13 +60,18 @@ func Configured(f *conf.Flow) snapshot.Connectors {
 	pick := func(r conf.Reader, keys []string) []snapshot.ConfigEntry {
 		var out []snapshot.ConfigEntry
 		for _, k := range keys {
+			if r != conf.Worker && slices.Contains(ownKeys, k) && !readBy(k, r) {
+				continue
+			}
 			if e, ok := f.Get(r, k); ok && !(r != conf.Worker && fromWorker(k) && e.IsDefault()) {
 				out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, Default: e.IsDefault(), File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
 			}
 		}
+		slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
 		return out
 	}
-	return snapshot.Connectors{Enabled: f.Enabled, Source: pick(conf.Source, chainKeys), Checkpoint: pick(conf.Checkpoint, chainKeys), Heartbeat: pick(conf.Heartbeat, chainKeys), Worker: pick(conf.Worker, workerKeys)}
+	keys := slices.Concat(chainKeys, ownKeys)
+	return snapshot.Connectors{Enabled: f.Enabled, Source: pick(conf.Source, keys), Checkpoint: pick(conf.Checkpoint, keys), Heartbeat: pick(conf.Heartbeat, keys), Worker: pick(conf.Worker, workerKeys)}
 }
 
 // FromConf makes the flow of a resolved configuration.

@@ -15,6 +15,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
 )
 
@@ -167,7 +168,7 @@ func runningConfig(recs map[string]configRecord, v mm2.Version) snapshot.Fact[sn
 		if !ok || r.value == nil {
 			continue
 		}
-		es := SafeEntries(r.value.Properties, v)
+		es := SafeEntries(class, r.value.Properties, v)
 		out.Enabled = true
 		out.Time = max(out.Time, r.time)
 		switch class {
@@ -185,11 +186,17 @@ func runningConfig(recs map[string]configRecord, v mm2.Version) snapshot.Fact[sn
 	return snapshot.Is(out)
 }
 
+// readers are the connectors in the words of the table of keys.
+var readers = map[string]conf.Reader{"MirrorSourceConnector": conf.Source, "MirrorCheckpointConnector": conf.Checkpoint, "MirrorHeartbeatConnector": conf.Heartbeat}
+
 // SafeEntries keeps the settings that decide in the chain and no other: client settings hold secrets and are dropped whole.
 // Defaults are filled in for what is not set.
-func SafeEntries(props map[string]string, v mm2.Version) []snapshot.ConfigEntry {
+func SafeEntries(class string, props map[string]string, v mm2.Version) []snapshot.ConfigEntry {
 	var out []snapshot.ConfigEntry
-	for _, k := range chainKeys {
+	for _, k := range slices.Concat(chainKeys, ownKeys) {
+		if slices.Contains(ownKeys, k) && !readBy(k, readers[class]) {
+			continue
+		}
 		if val, ok := props[k]; ok {
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
 		} else if def, ok := defaultOf(k, v); ok && !fromWorker(k) {

@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -29,7 +30,11 @@ func (c *Client) DescribeAcls(ctx context.Context) ([]Acl, error) {
 			return c.fail(api, n, err)
 		}
 		resp := r.(*kmsg.DescribeACLsResponse)
-		if err := c.code(api, n, resp.ErrorCode, resp.ErrorMessage); err != nil {
+		text := resp.ErrorMessage
+		if kafka.ErrorCode(resp.ErrorCode).Denied() {
+			text = nil // brokers print a Java object here
+		}
+		if err := c.code(api, n, resp.ErrorCode, text); err != nil {
 			return err
 		}
 		out = []Acl{}

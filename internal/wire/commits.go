@@ -87,13 +87,17 @@ func (c *Client) ReadCommits(ctx context.Context, groups []string, most int64, f
 	return bad
 }
 
-// groupPartition is the broker's choice: Utils.abs of the id's Java hash, modulo the partitions.
+// groupPartition is the broker's choice: the absolute value of the id's Java hash (Utils.abs: 0 for the smallest integer),
+// modulo the partitions.
 func groupPartition(group string, partitions int32) int32 {
 	var h int32
 	for _, u := range utf16.Encode([]rune(group)) {
 		h = 31*h + int32(u)
 	}
-	return (h & 0x7fffffff) % partitions
+	if h = max(h, -h); h < 0 {
+		h = 0
+	}
+	return h % partitions
 }
 
 // decodeCommit reads a record of key version 0 or 1; others are about groups, members and assignments.
