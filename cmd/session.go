@@ -171,6 +171,11 @@ func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
 			}
 		}
 	}
+	for _, f := range l.setup.Enabled() {
+		if !slices.Contains(flows, f) {
+			s.request.Others = append(s.request.Others, collect.FromConf(f, l.file))
+		}
+	}
 	var aliases []string
 	for _, f := range flows {
 		cf := collect.FromConf(f, l.file)

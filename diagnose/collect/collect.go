@@ -29,6 +29,7 @@ type Cluster struct {
 type Request struct {
 	Clusters   []Cluster
 	Flows      []snapshot.Flow // with names, policy and configuration; the facts are filled in
+	Others     []snapshot.Flow // named by the same configuration and not asked for: only what their topics are called counts
 	Unresolved []snapshot.Problem
 	Gaps       []snapshot.Gap // from finding the flows
 	Scope      snapshot.Scope

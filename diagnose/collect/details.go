@@ -24,7 +24,7 @@ func (c *collector) details(ctx context.Context, flows []snapshot.Flow) {
 		}
 		c.progress("settings of " + cl.Alias)
 		topics := cl.topicsOf(flows)
-		at := strayTopics(cl, flows)
+		at := strayTopics(cl, slices.Concat(flows, c.Others))
 		epochs, followed := cl.epochQueries(), c.followed(cl, flows)
 		var wg sync.WaitGroup
 		wg.Go(func() { cl.brokerSettings(ctx) })

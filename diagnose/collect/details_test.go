@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -253,6 +254,9 @@ func TestStored(t *testing.T) {
 	if got := fl.CheckpointStarts.Or(nil); len(got) != 50 || got[0] != 1010 || got[49] != 1059 {
 		t.Errorf("starts %v, %v", got, fl.CheckpointStarts.Why())
 	}
+	if b, _ := json.Marshal(s); strings.Contains(string(b), "hunter2") {
+		t.Error("a password is in the snapshot")
+	}
 	if fl.Principal != (snapshot.Principals{Source: "User:mirror"}) {
 		t.Errorf("principal %+v", fl.Principal)
 	}
@@ -262,6 +266,23 @@ func TestStored(t *testing.T) {
 	}
 	if len(s.Gaps) > 0 {
 		t.Errorf("gaps %+v", s.Gaps)
+	}
+}
+
+// TestOthersKnown: the topic of a flow that the configuration names and nobody asked about is no stray one.
+func TestOthersKnown(t *testing.T) {
+	a, b := start(t, "a").login(), start(t, "b").login()
+	f := mirror(a, b, flowAB(), "a.orders")
+	back := NewFlow(FlowSettings{Source: "b", Target: "a", InternalSeparatorEnabled: true})
+	b.topic(back.SyncsTopic, 1)
+	for _, tt := range []struct {
+		others []snapshot.Flow
+		want   int
+	}{{nil, 1}, {[]snapshot.Flow{back}, 0}} {
+		s := Run(t.Context(), Request{Clusters: []Cluster{a.open("a", "", nil), b.open("b", "", nil)}, Flows: []snapshot.Flow{f}, Others: tt.others, Now: time.Now})
+		if got, st := s.Flows[0].SyncsOthers.Get(); st != snapshot.Known || len(got) != tt.want {
+			t.Errorf("%d others: %v %+v", len(tt.others), st, got)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.to
 // between releases (KIP-1074, 4.0).
 func defaultOf(key string, v mm2.Version) (string, bool) {
 	k, ok := conf.LookupKey(key)
-	if !ok {
+	if !ok || !v.IsZero() && !k.In(v) {
 		return "", false
 	}
 	return k.Default(v)
