@@ -63,6 +63,10 @@ func (f *flowView) ownMoves(group string, strict bool) []ownMove {
 		if cst == snapshot.Known && t == c.Down || ost == snapshot.Known && t == old.Down {
 			continue
 		}
+		// A checkpoint of the time between, written in a moment without members, lies between T of before and C.down.
+		if t > before && t <= down && !f.gens.set.Has(mm2.G1) && !f.gens.set.Has(mm2.G2) && gp.fromSync(t) {
+			continue
+		}
 		if strict && (t < before || t <= down || ost == snapshot.Known && (t <= old.Down || c.Up < old.Up) || f.gens.set.Has(mm2.G1) || f.gens.set.Has(mm2.G2) || gp.fromSync(t)) {
 			continue
 		}
