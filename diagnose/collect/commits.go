@@ -26,10 +26,11 @@ func (cl *cluster) commitTimes(ctx context.Context, groups map[string]*snapshot.
 		tp    kafka.TopicPartition
 	}
 	newest, seen := map[key]wire.Commit{}, map[string]bool{}
-	bad := cl.Client.ReadCommits(ctx, slices.Sorted(maps.Keys(groups)), mostCommits, func(c wire.Commit) {
+	entered := map[string]wire.Entered{}
+	bad := cl.Client.ReadCommits(ctx, slices.Sorted(maps.Keys(groups)), mostCommits, wire.CommitLog{Commit: func(c wire.Commit) {
 		seen[c.Group] = true
 		newest[key{c.Group, kafka.TopicPartition{Topic: c.Topic, Partition: c.Partition}}] = c
-	})
+	}, Entered: func(e wire.Entered) { entered[e.Group] = e }})
 	removed := map[string][]snapshot.Removed{}
 	for k, c := range newest {
 		if c.Removed {
@@ -59,6 +60,9 @@ func (cl *cluster) commitTimes(ctx context.Context, groups map[string]*snapshot.
 				gone = append(gone, snapshot.Group{ID: id, State: snapshot.None[kafka.GroupState](), Members: snapshot.None[[]snapshot.Member](), Offsets: snapshot.Is([]snapshot.Committed{}), Removed: snapshot.Is(sortRemoved(removed[id]))})
 			}
 			continue
+		}
+		if e, ok := entered[id]; ok && e.Empty == (g.State.Or("") == kafka.StateEmpty) {
+			g.Since = e.Time
 		}
 		os := slices.Clone(g.Offsets.Or(nil))
 		if len(os) > 0 && !seen[id] {

@@ -41,7 +41,8 @@ func TestDetails(t *testing.T) {
 	os := kafkaCommit("billing", "a.orders", 7, 1700000000000)
 	gone := kafkaCommit("left", "a.orders", 3, 0)
 	gone.Value = nil
-	b.topic("__consumer_offsets", 1, kafkaCommit("billing", "a.orders", 5, 1600000000000), os, kafkaCommit("other", "x", 9, 1), gone)
+	gk, gv := kmsg.GroupMetadataKey{Version: 2, Group: "billing"}, kmsg.GroupMetadataValue{Version: 3, ProtocolType: "consumer", CurrentStateTimestamp: 1699999999999}
+	b.topic("__consumer_offsets", 1, &kgo.Record{Key: gk.AppendTo(nil), Value: gv.AppendTo(nil)}, kafkaCommit("billing", "a.orders", 5, 1600000000000), os, kafkaCommit("other", "x", 9, 1), gone)
 	b.topic("more.checkpoints", 1)
 	f.Checkpoints = "a.checkpoints.internal"
 	if err := b.client.ProduceSync(t.Context(), withTopic(checkpoint1(t, "left", "a.orders", 3, 3), f.Checkpoints)).FirstErr(); err != nil {
@@ -73,8 +74,8 @@ func TestDetails(t *testing.T) {
 		t.Errorf("elsewhere: %+v, checkpoints %v %+v", fl.SyncsElsewhere.Or(snapshot.TopicRef{}), fl.CheckpointsElsewhere.State(), fl.CheckpointsElsewhere.Why())
 	}
 	g := groupOf(cb, "billing")
-	if got := g.Offsets.Or(nil); len(got) != 1 || got[0].Time != 1700000000000 {
-		t.Errorf("billing %+v", got)
+	if got := g.Offsets.Or(nil); len(got) != 1 || got[0].Time != 1700000000000 || g.Since != 1699999999999 {
+		t.Errorf("billing %+v since %d", got, g.Since)
 	}
 	if !g.Removed.Known() || len(g.Removed.Or(nil)) != 0 {
 		t.Errorf("removed of billing: %+v, %v", g.Removed.Or(nil), g.Removed.Why())

@@ -170,6 +170,9 @@ type Group struct {
 	// Removed are offsets that the broker removed (expiry, or deletion) and has not committed again since, as far as
 	// __consumer_offsets still tells: compaction forgets. Sorted by topic, partition. Read for groups of a flow on its target.
 	Removed Fact[[]Removed] `json:"removed,omitzero"`
+	// Since is when a classic group came into the state it is in, ms by the broker's clock, from its record in
+	// __consumer_offsets (currentStateTimestamp); 0 where that is not known.
+	Since int64 `json:"since,omitempty"`
 }
 
 // Removed is a tombstone of __consumer_offsets; Time is the broker's clock then, ms.

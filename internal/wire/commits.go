@@ -23,6 +23,20 @@ type Commit struct {
 	Removed   bool
 }
 
+// Entered is one record of __consumer_offsets about a classic group: when it came into a state, ms by the broker's clock, and
+// whether that is Empty.
+type Entered struct {
+	Group string
+	Time  int64
+	Empty bool
+}
+
+// CommitLog is told what ReadCommits finds, in the order of each partition, one call at a time.
+type CommitLog struct {
+	Commit  func(Commit)
+	Entered func(Entered)
+}
+
 // TooLarge is the error of a read that was given up: the topic holds more than was to be read.
 type TooLarge struct{ Most int64 }
 
@@ -30,10 +44,10 @@ func (t *TooLarge) Error() string {
 	return fmt.Sprintf("more than %d bytes would have to be read", t.Most)
 }
 
-// ReadCommits reads the partitions of __consumer_offsets that hold the groups, whole, and gives fn their commits in the order
-// of each partition, one call at a time. It gives up at most bytes of keys and values, and then every group of a partition
+// ReadCommits reads the partitions of __consumer_offsets that hold the groups, whole, and tells to what it
+// finds about them. It gives up at most bytes of keys and values, and then every group of a partition
 // that was not read to its end has an error in the result; so has every group whose partition cannot be read.
-func (c *Client) ReadCommits(ctx context.Context, groups []string, most int64, fn func(Commit)) map[string]error {
+func (c *Client) ReadCommits(ctx context.Context, groups []string, most int64, to CommitLog) map[string]error {
 	md, err := c.Metadata(ctx, []string{offsetsTopic})
 	if err != nil {
 		return all(groups, err)
@@ -70,7 +84,9 @@ func (c *Client) ReadCommits(ctx context.Context, groups []string, most int64, f
 					return &TooLarge{most}
 				}
 				if cm, ok := decodeCommit(r); ok && wanted[cm.Group] {
-					fn(cm)
+					to.Commit(cm)
+				} else if e, ok := decodeEntered(r); ok && wanted[e.Group] {
+					to.Entered(e)
 				}
 				return nil
 			})
@@ -122,4 +138,17 @@ func decodeCommit(r *kafka.Record) (Commit, bool) {
 		out.Expires = v.ExpireTimestamp
 	}
 	return out, true
+}
+
+// decodeEntered reads a record of key version 2 with a value of version 2 or 3 (Kafka 2.1 on).
+func decodeEntered(r *kafka.Record) (Entered, bool) {
+	if len(r.Key) < 2 || r.Key[0] != 0 || r.Key[1] != 2 || r.Value == nil {
+		return Entered{}, false
+	}
+	var k kmsg.GroupMetadataKey
+	var v kmsg.GroupMetadataValue
+	if k.ReadFrom(r.Key) != nil || v.ReadFrom(r.Value) != nil || v.Version < 2 || v.CurrentStateTimestamp <= 0 {
+		return Entered{}, false
+	}
+	return Entered{Group: k.Group, Time: v.CurrentStateTimestamp, Empty: len(v.Members) == 0}, true
 }

@@ -46,17 +46,24 @@ func TestReadCommits(t *testing.T) {
 	}
 	defer cl.Close()
 	gm := kmsg.GroupMetadataKey{Version: 2, Group: "billing"}
+	empty := kmsg.GroupMetadataValue{Version: 3, ProtocolType: "consumer", CurrentStateTimestamp: 77}
+	stable := kmsg.GroupMetadataValue{Version: 3, ProtocolType: "consumer", CurrentStateTimestamp: 88, Members: []kmsg.GroupMetadataValueMember{{MemberID: "m"}}}
 	gone := commitRecord(3, "billing", 9)
 	gone.Value = nil
 	rs := []*kgo.Record{commitRecord(0, "billing", 1), commitRecord(1, "billing", 2), commitRecord(2, "billing", 3), commitRecord(3, "billing", 4), commitRecord(4, "billing", 5),
-		commitRecord(3, "other", 8), {Topic: offsetsTopic, Key: gm.AppendTo(nil), Value: []byte{0, 3}}, {Topic: offsetsTopic, Value: []byte("x")}, gone}
+		commitRecord(3, "other", 8), {Topic: offsetsTopic, Key: gm.AppendTo(nil), Value: []byte{0, 3}}, {Topic: offsetsTopic, Key: gm.AppendTo(nil), Value: empty.AppendTo(nil)},
+		{Topic: offsetsTopic, Key: gm.AppendTo(nil), Value: stable.AppendTo(nil)}, {Topic: offsetsTopic, Value: []byte("x")}, gone}
 	if err := cl.ProduceSync(t.Context(), rs...).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	c := open(t, k.ListenAddrs(), nil)
 	var got []Commit
-	if bad := c.ReadCommits(ctx(t), []string{"billing", "nobody"}, 1<<20, func(cm Commit) { got = append(got, cm) }); len(bad) > 0 {
+	var entered []Entered
+	if bad := c.ReadCommits(ctx(t), []string{"billing", "nobody"}, 1<<20, CommitLog{func(cm Commit) { got = append(got, cm) }, func(e Entered) { entered = append(entered, e) }}); len(bad) > 0 {
 		t.Fatal(bad)
+	}
+	if want := []Entered{{"billing", 77, true}, {"billing", 88, false}}; !slices.Equal(entered, want) {
+		t.Errorf("entered %+v, want %+v", entered, want)
 	}
 	if len(got) != 6 {
 		t.Fatalf("%+v", got)
@@ -73,7 +80,7 @@ func TestReadCommits(t *testing.T) {
 	if cm := got[5]; !cm.Removed || cm.Time == 0 {
 		t.Errorf("tombstone %+v", cm)
 	}
-	bad := c.ReadCommits(ctx(t), []string{"billing"}, 50, func(Commit) {})
+	bad := c.ReadCommits(ctx(t), []string{"billing"}, 50, CommitLog{func(Commit) {}, func(Entered) {}})
 	var large *TooLarge
 	if !errors.As(bad["billing"], &large) || large.Most != 50 {
 		t.Errorf("bound: %v", bad)

@@ -222,7 +222,7 @@ func TestOnlyReadsGoOverTheWire(t *testing.T) {
 	must(c.DescribeBrokerConfigs(ctx(t), "offsets.retention.minutes").Err)
 	_, err = c.DescribeAcls(ctx(t))
 	must(err)
-	c.ReadCommits(ctx(t), []string{"billing", "nope"}, 1<<20, func(Commit) {})
+	c.ReadCommits(ctx(t), []string{"billing", "nope"}, 1<<20, CommitLog{func(Commit) {}, func(Entered) {}})
 	_, err = c.ReadPartition(ctx(t), "orders", 0, 0, 3, ReadOptions{Committed: true}, func(*kafka.Record) error { return nil })
 	must(err)
 	must(c.OffsetForLeaderEpoch(ctx(t), []EpochQuery{{"orders", 0, 0}})[0].Err)

@@ -197,7 +197,7 @@ func TestLab(t *testing.T) {
 	}
 	before := time.Now()
 	at := map[int32]Commit{}
-	if bad := c.ReadCommits(ctx(t), []string{group, "nobody"}, 1<<20, func(cm Commit) { at[cm.Partition] = cm }); len(bad) > 0 {
+	if bad := c.ReadCommits(ctx(t), []string{group, "nobody"}, 1<<20, CommitLog{func(cm Commit) { at[cm.Partition] = cm }, func(Entered) {}}); len(bad) > 0 {
 		t.Error(bad)
 	}
 	for p, want := range map[int32]int64{0: 7, 1: 3} {
