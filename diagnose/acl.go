@@ -142,6 +142,35 @@ func (b ruleBook) judge(principal string, r right) verdictOf {
 	return refused
 }
 
+// denying are the rules that refuse a right outright; no grant helps against them.
+func (b ruleBook) denying(principal string, r right) (out []snapshot.Acl) {
+	for _, a := range b.rules {
+		if a.Permission == "DENY" && aclRule(a).covers(r) && (a.Principal == principal || a.Principal == "User:*") && (a.Operation == r.operation || a.Operation == "ALL") {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// without is the same book after some of its rules were taken away.
+func (b ruleBook) without(rules []snapshot.Acl) ruleBook {
+	b.rules = slices.DeleteFunc(slices.Clone(b.rules), func(a snapshot.Acl) bool { return slices.Contains(rules, a) })
+	return b
+}
+
+// removeCommand takes a denying rule away.
+func removeCommand(c *clusterView, a snapshot.Acl) string {
+	cmd := aclCommand(c, a.Principal, []string{a.Operation}, a.Resource, a.Name)
+	cmd = strings.Replace(cmd, " --add --allow-principal ", " --remove --deny-principal ", 1)
+	if a.Host != "*" && a.Host != "" {
+		cmd += " --deny-host " + quote(a.Host)
+	}
+	if a.Pattern == "PREFIXED" {
+		cmd += " --resource-pattern-type prefixed"
+	}
+	return cmd
+}
+
 // aclRule adds what a rule means to the snapshot's value.
 type aclRule snapshot.Acl
 

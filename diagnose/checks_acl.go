@@ -290,9 +290,16 @@ func (f *flowView) rightsFixes(ms []missingRights) []finding.Fix {
 		if len(x.rs) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("Grant MirrorMaker 2 what it lacks on %s, as a principal that may; then restart it, since some of its parts try only when they start. A rule that denies has to be removed: it outranks every grant.", x.c.Alias)
-		for _, fix := range grantFixes(x.c, cmp.Or(f.principalOn(x.c), "User:PRINCIPAL"), text, x.rs) {
-			fix.Steps = append(fix.Steps, restartStep(f))
+		text := fmt.Sprintf("Give MirrorMaker 2 what it lacks on %s, as a principal that may; then restart it, since some of its parts try only when they start.", x.c.Alias)
+		grant, remove := f.toGrant(x.c, x.rs)
+		if len(remove) > 0 {
+			text += " A rule that denies outranks every grant: it has to go."
+		}
+		for _, fix := range grantFixes(x.c, f.principalOn(x.c), text, grant) {
+			if len(grant) == 0 && fix.Mode == "strimzi" {
+				continue // its users have rules that deny only where their resource says so
+			}
+			fix.Steps = append(slices.Concat(remove, fix.Steps), restartStep(f))
 			fix.WaitSeconds = wait
 			out = append(out, fix)
 		}
@@ -301,6 +308,25 @@ func (f *flowView) rightsFixes(ms []missingRights) []finding.Fix {
 		out = append(out, finding.Fix{Mode: "kafka", Text: "Grant MirrorMaker 2's principal the right that the line names, then restart it.", WaitSeconds: wait, Steps: []finding.Step{restartStep(f)}})
 	}
 	return out
+}
+
+// toGrant tells rights that have to be granted from those that a denying rule alone takes away.
+func (f *flowView) toGrant(c *clusterView, rs []right) (grant []right, remove []finding.Step) {
+	b, _ := f.v.ruleBook(c)
+	p := f.principalOn(c)
+	for _, r := range rs {
+		deny := b.denying(p, r)
+		for _, a := range deny {
+			cmd := removeCommand(c, a)
+			if !slices.ContainsFunc(remove, func(s finding.Step) bool { return s.Command == cmd }) {
+				remove = append(remove, finding.Step{Text: "remove the rule that denies it on " + c.Alias, Command: cmd, Undo: strings.Replace(cmd, " --remove ", " --add ", 1)})
+			}
+		}
+		if len(deny) == 0 || b.without(deny).judge(p, r) == refused {
+			grant = append(grant, r)
+		}
+	}
+	return grant, remove
 }
 
 // checkCommitRights: MirrorMaker 2 may not commit for the group or for the copy, and a checkpoint waits.

@@ -11,7 +11,7 @@ import (
 
 // clusterChecks are about the clusters that the chain runs on: their clocks, and the coordinators of groups.
 var clusterChecks = []check{
-	{Code: 606, Grain: finding.OnFlow, Needs: finding.SyncsTopic | finding.CheckpointSet, Uses: finding.Heartbeats | finding.Tasks, Run: checkClocks},
+	{Code: 606, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.CheckpointSet | finding.Heartbeats | finding.Tasks, Run: checkClocks},
 	{Code: 607, Grain: finding.OnGroup, Uses: finding.SourceGroup | finding.TargetGroup | finding.SourceOffset | finding.TargetOffset | finding.InternalTopics, Run: checkCoordinator},
 }
 
@@ -108,15 +108,15 @@ func (v *View) coordinatorFinding(c *clusterView, group string, gap *snapshot.Ga
 	return fd
 }
 
-// coordinatorPartition is the partition of __consumer_offsets that holds a group: the hash of its id, as Java's String has it
-// and with the sign bit taken off, modulo their number.
+// coordinatorPartition is the partition of __consumer_offsets that holds a group: the absolute hash of its id, as Java's String
+// has it (0 for the smallest number, which has none), modulo their number.
 func (v *View) coordinatorPartition(c *clusterView, group string) (part, leader int32) {
 	v.touch(finding.InternalTopics)
 	t := c.topics["__consumer_offsets"]
 	if t == nil || len(t.Partitions) == 0 {
 		return -1, -2
 	}
-	part = (javaHash(group) & 0x7fffffff) % int32(len(t.Partitions))
+	part = max(javaHash(group), -javaHash(group), 0) % int32(len(t.Partitions))
 	for _, p := range t.Partitions {
 		if p.ID == part {
 			return part, p.Leader

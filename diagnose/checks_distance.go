@@ -15,7 +15,7 @@ import (
 var distanceChecks = []check{
 	{Code: 402, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.TargetOffset | finding.SyncsOf | finding.TargetLog | finding.SourceLog, Uses: distanceUses, Applies: eligibleRow, Run: checkReread},
 	{Code: 404, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.TargetOffset | finding.SyncsOf | finding.TargetLog | finding.TargetGroup | finding.CheckpointsOf, Uses: distanceUses | finding.EarlierLook, Applies: eligibleRow, Run: checkSkips},
-	{Code: 605, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.SyncsOf | finding.TargetLog | finding.SourceLog, Uses: distanceUses | finding.TopicConfigs, Applies: lostOnTarget, Gap: retentionUnread, Run: checkRetention},
+	{Code: 605, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.SyncsOf | finding.TargetLog | finding.SourceLog, Uses: distanceUses | finding.TopicConfigs | finding.TargetOffset, Applies: lostOnTarget, Gap: retentionUnread, Run: checkRetention},
 }
 
 const distanceUses = finding.CheckpointsOf | finding.TargetGroup | finding.Settings | finding.Generation | finding.Tasks | finding.AssignedTo | finding.TargetTopic | finding.SourceTopic | finding.SyncsTopic

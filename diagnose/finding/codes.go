@@ -50,7 +50,7 @@ var Codes = []Entry{
 	{405, "sync-too-old-to-extrapolate", nil, Error, LinkAccuracy, "An old MirrorMaker 2 counted on from an offset sync that has drifted"},
 	{406, "offset-from-earlier-topic", nil, Error, LinkAccuracy, "Numbers belong to a topic that has been made anew since"},
 	{407, "failback-reinjects", nil, Error, LinkReplication, "Two flows keep topic names and copy each other's records back"},
-	{602, "acl-missing", []string{"acl-missing-topic", "acl-missing-group"}, Error, LinkSyncs, "MirrorMaker 2's principal lacks a right"},
+	{602, "acl-missing", []string{"acl-missing-topic", "acl-missing-group"}, Error, LinkNone, "MirrorMaker 2's principal lacks a right"},
 	{604, "partition-count-differs", nil, Info, LinkReplication, "Source topic and copy differ in their number of partitions"},
 	{605, "target-retention-shorter", nil, Warning, LinkAccuracy, "Records that the group has not read are already gone from the copy"},
 	{606, "clocks-differ", nil, Info, LinkNone, "The clocks of MirrorMaker 2 and of the doctor differ"},
