@@ -13,9 +13,9 @@ import (
 
 // distanceChecks are about how far a correct position lies back, and how old it may be.
 var distanceChecks = []check{
-	{Code: 402, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.TargetOffset | finding.SyncsOf | finding.TargetLog | finding.SourceLog, Uses: distanceUses, Applies: eligibleRow, Run: checkReread},
+	{Code: 402, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.TargetOffset | finding.SyncsOf | finding.TargetLog, Uses: distanceUses | finding.SourceLog, Applies: eligibleRow, Run: checkReread},
 	{Code: 404, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.TargetOffset | finding.SyncsOf | finding.TargetLog | finding.TargetGroup | finding.CheckpointsOf, Uses: distanceUses | finding.EarlierLook, Applies: eligibleRow, Run: checkSkips},
-	{Code: 605, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.SyncsOf | finding.TargetLog | finding.SourceLog, Uses: distanceUses | finding.TopicConfigs | finding.TargetOffset, Applies: lostOnTarget, Gap: retentionUnread, Run: checkRetention},
+	{Code: 605, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.SyncsOf | finding.TargetLog, Uses: distanceUses | finding.SourceLog | finding.TopicConfigs | finding.TargetOffset, Applies: eligibleRow, Run: checkRetention},
 }
 
 const distanceUses = finding.CheckpointsOf | finding.TargetGroup | finding.Settings | finding.Generation | finding.Tasks | finding.AssignedTo | finding.TargetTopic | finding.SourceTopic | finding.SyncsTopic
@@ -131,17 +131,16 @@ func checkReread(v *View, s subject) *finding.Finding {
 	u, ust := gp.sourceOffset().Get()
 	t, tst := gp.targetOffset().Get()
 	ps, sst := gp.syncsOf().Get()
-	src, kst := gp.sourcePartition().Get()
-	dst, dst2 := gp.targetPartition().Get()
-	if ust != snapshot.Known || tst != snapshot.Known || sst != snapshot.Known || kst != snapshot.Known || dst2 != snapshot.Known || u < 0 || t < 0 {
+	src, _ := gp.sourcePartition().Get()
+	dst, dk := gp.targetPartition().Get()
+	if ust != snapshot.Known || tst != snapshot.Known || sst != snapshot.Known || dk != snapshot.Known || u < 0 || t < 0 {
 		return nil
 	}
 	if g, st := gp.targetGroup().Get(); st == snapshot.Known && g.State.Or("").Active() {
 		return nil // its own consumers move it
 	}
 	low, _, ok := gp.bounds(ps, u)
-	srcEnd, est := src.End.Get()
-	if !ok || est != snapshot.Known {
+	if !ok {
 		return nil
 	}
 	at := max(t, dst.Start.Or(0)) // a position before the log start begins there at the earliest
@@ -152,6 +151,7 @@ func checkReread(v *View, s subject) *finding.Finding {
 	if tr, st, _ := gp.translate(u); st == snapshot.Known && tr.known && !tr.none {
 		soon = max(soon, tr.value)
 	}
+	srcEnd, est := src.End.Get()
 	back, lag := low-at, max(srcEnd-u, 0)
 	lagMax, e := f.lagMax()
 	limit, rule, sev := v.snap.Scope.MaxReread, "--max-reread", finding.Warning
@@ -159,6 +159,8 @@ func checkReread(v *View, s subject) *finding.Finding {
 	case limit > 0:
 	case lagMax >= lagMaxOff:
 		limit, rule = farBack, fmt.Sprintf("%d, since %s = %d is no budget", farBack, keyLagMax, lagMax)
+	case est != snapshot.Known:
+		return nil // without the group's lag there is no budget
 	default:
 		limit, rule, sev = lag+lagMax+1, "the group's lag + "+keyLagMax+" + 1", finding.Info
 	}
@@ -167,11 +169,14 @@ func checkReread(v *View, s subject) *finding.Finding {
 	}
 	fd := &finding.Finding{
 		Severity:    sev,
-		Observed:    finding.Observed{{Name: "re-read at least", Value: back}, {Name: "allowed", Value: limit}, {Name: "U", Value: u}, {Name: "T", Value: t}, {Name: "position at least", Value: low}, {Name: "lag on " + f.Source, Value: lag}},
+		Observed:    finding.Observed{{Name: "re-read at least", Value: back}, {Name: "allowed", Value: limit}, {Name: "U", Value: u}, {Name: "T", Value: t}, {Name: "position at least", Value: low}},
 		Because:     fmt.Sprintf("T = %d is safe, and the position %d on %s lies at %d or later in %s-%d: at least %d offsets are read again, more than %d (%s)", t, u, f.Source, low, gp.remote, gp.part, back, limit, rule),
 		Consequence: "A consumer that fails over reads these records a second time; none is skipped.",
 		Confirm:     []finding.Command{groupCommand(f.src, gp.group), groupCommand(f.dst, gp.group), syncsCommand(f)},
 		Fixes:       []finding.Fix{gp.nearerFix(lagMax, e)},
+	}
+	if est == snapshot.Known {
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: "lag on " + f.Source, Value: lag})
 	}
 	if nearest, ok := nearestBelow(ps, u); ok {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "sync below", Value: fmt.Sprintf("%d -> %d", nearest.Up, nearest.Down)})
@@ -337,32 +342,20 @@ func skipFix(f *flowView, gps []groupPartition) finding.Fix {
 	return fix
 }
 
-// lostOnTarget narrows to rows whose records, as far as the syncs place them, are no longer in the copy although the source
-// still has them.
-func lostOnTarget(v *View, s subject) bool {
-	if !eligibleRow(v, s) {
-		return false
-	}
-	_, _, lost := s.gp.lost()
-	return lost
-}
-
 // lost gives the highest place that the position can have in the copy, and the copy's log start above it.
 func (gp groupPartition) lost() (high, start int64, lost bool) {
 	u, ust := gp.sourceOffset().Get()
 	ps, sst := gp.syncsOf().Get()
-	src, kst := gp.sourcePartition().Get()
 	dst, dk := gp.targetPartition().Get()
-	if ust != snapshot.Known || sst != snapshot.Known || kst != snapshot.Known || dk != snapshot.Known {
+	if ust != snapshot.Known || sst != snapshot.Known || dk != snapshot.Known || u < 0 {
 		return 0, 0, false
 	}
-	start, st := dst.Start.Get()
-	srcStart, st2 := src.Start.Get()
-	if st != snapshot.Known || st2 != snapshot.Known || u < srcStart {
+	if src, st := gp.sourcePartition().Get(); st == snapshot.Known && u < src.Start.Or(0) {
 		return 0, 0, false // gone on the source as well
 	}
+	start, st := dst.Start.Get()
 	_, high, _ = gp.bounds(ps, u)
-	return high, start, high < start
+	return high, start, st == snapshot.Known && high < start
 }
 
 const (
@@ -370,53 +363,57 @@ const (
 	keyRetentionBytes = "retention.bytes"
 )
 
-func retentionUnread(_ *View, s subject) *snapshot.Gap {
-	f := s.flow
-	for _, key := range []string{keyRetentionMs, keyRetentionBytes} {
-		for _, e := range []snapshot.Fact[snapshot.ConfigEntry]{f.topicSetting(f.src, s.gp.topic, key), f.topicSetting(f.dst, s.gp.remote, key)} {
-			if e.Unknown() {
-				if e.Why() != nil {
-					return e.Why()
-				}
-				return &snapshot.Gap{Code: "not-asked", Why: "settings of the topic and its copy: not asked"}
-			}
-		}
-	}
-	return nil
-}
-
-// checkRetention: the copy is kept for less long than the source topic, and the records that the group would read next are
-// already gone there.
+// checkRetention: the records that the group would read next are already gone from the copy, though the source has them; as a
+// rule because the copy is kept for less long.
 func checkRetention(_ *View, s subject) *finding.Finding {
 	gp, f := s.gp, s.flow
-	high, start, _ := gp.lost()
-	key, there, here := "", "", ""
-	for _, k := range []string{keyRetentionMs, keyRetentionBytes} {
-		a, b := f.topicSetting(f.src, gp.topic, k).Or(snapshot.ConfigEntry{}).Value, f.topicSetting(f.dst, gp.remote, k).Or(snapshot.ConfigEntry{}).Value
-		if shorter(b, a) {
-			key, there, here = k, a, b
-			break
-		}
-	}
-	if key == "" {
-		return nil // deleted by hand, or mirrored anew: not by retention
+	high, start, lost := gp.lost()
+	if !lost {
+		return nil
 	}
 	u := gp.sourceOffset().Or(0)
 	fd := &finding.Finding{
-		Observed:    finding.Observed{{Name: "U", Value: u}, {Name: "position at most", Value: high}, {Name: "log start of the copy", Value: start}, {Name: key + " on " + f.Source, Value: there}, {Name: key + " on " + f.Target, Value: here}},
-		Because:     fmt.Sprintf("the position %d on %s lies at %d or before in %s-%d, whose log now starts at %d: %s is %s there and %s on %s", u, f.Source, high, gp.remote, gp.part, start, key, here, there, f.Source),
-		Consequence: fmt.Sprintf("At least %d offsets that the group has not read are gone on %s, though %s still has them: after a failover nobody reads them.", start-high, f.Target, f.Source),
+		Observed:    finding.Observed{{Name: "U", Value: u}, {Name: "position at most", Value: high}, {Name: "log start of the copy", Value: start}},
+		Because:     fmt.Sprintf("the position %d on %s lies at %d or before in %s-%d, whose log now starts at %d", u, f.Source, high, gp.remote, gp.part, start),
+		Consequence: fmt.Sprintf("At least %d offsets that the group has not read are gone on %s: after a failover nobody reads them.", start-high, f.Target),
 		Confirm: []finding.Command{
-			{Cluster: f.Target, Command: configsCommand(f.dst, gp.remote), Shows: key},
-			{Cluster: f.Source, Command: configsCommand(f.src, gp.topic), Shows: key}},
-		Fixes: []finding.Fix{{Mode: "kafka", Text: fmt.Sprintf("Keep the copy as long as the source topic. What is gone stays gone: before a failover let the group read past it on %s.", f.Source),
-			Steps: []finding.Step{{Text: "give the copy the source's " + key, Command: "kafka-configs.sh --bootstrap-server " + bootstrapOf(f.dst) + " --alter --entity-type topics --entity-name " + quote(gp.remote) + " --add-config " + quote(key+"="+there),
-				Undo: "kafka-configs.sh --bootstrap-server " + bootstrapOf(f.dst) + " --alter --entity-type topics --entity-name " + quote(gp.remote) + " --add-config " + quote(key+"="+here)}}}},
+			{Cluster: f.Target, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(f.dst) + " --topic " + quote(gp.remote) + " --time -2", Shows: "the log start of each partition"},
+			{Cluster: f.Target, Command: configsCommand(f.dst, gp.remote), Shows: "retention.ms and retention.bytes"},
+			{Cluster: f.Source, Command: configsCommand(f.src, gp.topic), Shows: "the same of the source topic"}},
 	}
 	if t, st := gp.targetOffset().Get(); st == snapshot.Known {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "T", Value: t})
 	}
+	fix := finding.Fix{Mode: "kafka", Text: fmt.Sprintf("What is gone stays gone: before a failover let the group read past it on %s. Keep the copy as long as the source topic, and do not delete its records by hand.", f.Source)}
+	key, there, here, known := gp.shorterRetention()
+	switch {
+	case key != "":
+		fd.Because += fmt.Sprintf(": %s is %s there and %s on %s", key, here, there, f.Source)
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: key + " on " + f.Source, Value: there}, snapshot.Named{Name: key + " on " + f.Target, Value: here})
+		alter := "kafka-configs.sh --bootstrap-server " + bootstrapOf(f.dst) + " --alter --entity-type topics --entity-name " + quote(gp.remote) + " --add-config "
+		fix.Steps = []finding.Step{{Text: "give the copy the source's " + key, Command: alter + quote(key+"="+there), Undo: alter + quote(key+"="+here)}}
+	case known:
+		fd.Because += fmt.Sprintf("; its retention is no shorter than that on %s, so that records were deleted by hand, or their times differ", f.Source)
+	default:
+		fd.Because += "; the retention of the two topics is not known"
+	}
+	fd.Fixes = []finding.Fix{fix}
 	return fd
+}
+
+// shorterRetention finds the setting that keeps the copy for less long; known says that all were read.
+func (gp groupPartition) shorterRetention() (key, there, here string, known bool) {
+	f := gp.flow
+	known = true
+	for _, k := range []string{keyRetentionMs, keyRetentionBytes} {
+		a, b := f.topicSetting(f.src, gp.topic, k), f.topicSetting(f.dst, gp.remote, k)
+		known = known && !a.Unknown() && !b.Unknown()
+		there, here = a.Or(snapshot.ConfigEntry{}).Value, b.Or(snapshot.ConfigEntry{}).Value
+		if shorter(here, there) {
+			return k, there, here, true
+		}
+	}
+	return "", "", "", known
 }
 
 // shorter compares two retentions, of which -1 is without end.
