@@ -232,6 +232,10 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 		Confirm:     []finding.Command{syncsCommand(f), groupCommand(f.src, gp.group)},
 		Fixes:       []finding.Fix{earliestFix(f, []groupPartition{gp})},
 	}
+	if tst == snapshot.Unknown || tst == snapshot.Known && cst == snapshot.Unknown {
+		fd.Severity = finding.Warning
+		fd.Because += fmt.Sprintf("; whether an older offset on %s still serves it is not known", f.Target)
+	}
 	if e, ok := gp.earlier(); ok {
 		if before, st := e.sourceOffset().Get(); st == snapshot.Known && before != u {
 			fd.Severity = finding.Info // on its way: it will pass the sync
