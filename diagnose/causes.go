@@ -27,6 +27,25 @@ var edges = []edge{
 	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
+	{211, 201, nil}, {211, 202, nil}, {211, 214, nil}, {211, 207, nil}, {211, 109, nil}, {211, 103, nil}, {211, 604, nil}, {211, 304, nil}, {211, 401, nil}, {211, 403, nil}, {211, 405, nil}, {211, 303, nil},
+	{209, 208, nil}, {209, 109, nil}, {209, 101, nil}, {209, 103, nil}, {209, 201, nil}, {209, 202, nil}, {209, 206, nil}, {209, 207, nil}, {209, 214, nil}, {209, 304, nil}, {209, 604, nil},
+	{112, 207, nil}, {112, 612, nil}, {208, 207, nil}, {101, 207, nil}, {102, 207, nil}, {108, 207, nil}, {108, 612, nil}, {101, 612, nil}, {102, 612, nil},
+	{612, 202, nil}, {612, 207, nil}, {612, 214, nil}, {612, 304, nil},
+	{609, 207, nil}, {609, 214, nil}, {609, 206, forgetsHistory},
+	{608, 301, differsIn(keySyncEnabled)}, {608, 208, disabledByDifference}, {109, 218, ofOneTopic}, {217, 213, nil},
+}
+
+// forgetsHistory: what a start of the tasks costs up to 3.7.0.
+func forgetsHistory(cause, _ *raw) bool { return slices.Contains(cause.f.Bugs, "KAFKA-15905") }
+
+// disabledByDifference: only a connector that a setting switched off follows from the setting.
+func disabledByDifference(cause, effect *raw) bool {
+	return effect.f.Slug == "checkpoints-disabled" && differsIn(keyEmitEnabled)(cause, effect)
+}
+
+// ofOneTopic: the effect lists several subjects and must not vanish under a cause that covers only the first.
+func ofOneTopic(cause, effect *raw) bool {
+	return !slices.ContainsFunc(effect.f.Subjects, func(s finding.Subject) bool { return s.Topic != cause.f.Subject.Topic })
 }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
