@@ -17,6 +17,12 @@ type edge struct {
 var edges = []edge{
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
+	{211, 201, nil}, {211, 202, nil}, {211, 214, nil}, {211, 207, nil}, {211, 109, nil}, {211, 103, nil}, {211, 604, nil}, {211, 304, nil}, {211, 401, nil}, {211, 403, nil}, {211, 405, nil}, {211, 303, nil},
+	{209, 208, nil}, {209, 109, nil}, {209, 101, nil}, {209, 103, nil}, {209, 201, nil}, {209, 202, nil}, {209, 206, nil}, {209, 207, nil}, {209, 214, nil}, {209, 304, nil}, {209, 604, nil},
+	{112, 207, nil}, {112, 612, nil}, {208, 207, nil}, {101, 207, nil}, {102, 207, nil}, {108, 207, nil}, {108, 612, nil}, {101, 612, nil}, {102, 612, nil},
+	{612, 202, nil}, {612, 207, nil}, {612, 214, nil}, {612, 304, nil},
+	{609, 207, nil}, {609, 214, nil}, {609, 206, forgetsHistory},
+	{608, 301, differsIn(keySyncEnabled)}, {608, 208, disabledByDifference}, {109, 218, ofOneTopic}, {217, 213, nil},
 	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
 	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
 	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},
@@ -27,25 +33,13 @@ var edges = []edge{
 	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
-	{211, 201, nil}, {211, 202, nil}, {211, 214, nil}, {211, 207, nil}, {211, 109, nil}, {211, 103, nil}, {211, 604, nil}, {211, 304, nil}, {211, 401, nil}, {211, 403, nil}, {211, 405, nil}, {211, 303, nil},
-	{209, 208, nil}, {209, 109, nil}, {209, 101, nil}, {209, 103, nil}, {209, 201, nil}, {209, 202, nil}, {209, 206, nil}, {209, 207, nil}, {209, 214, nil}, {209, 304, nil}, {209, 604, nil},
-	{112, 207, nil}, {112, 612, nil}, {208, 207, nil}, {101, 207, nil}, {102, 207, nil}, {108, 207, nil}, {108, 612, nil}, {101, 612, nil}, {102, 612, nil},
-	{612, 202, nil}, {612, 207, nil}, {612, 214, nil}, {612, 304, nil},
-	{609, 207, nil}, {609, 214, nil}, {609, 206, forgetsHistory},
-	{608, 301, differsIn(keySyncEnabled)}, {608, 208, disabledByDifference}, {109, 218, ofOneTopic}, {217, 213, nil},
-}
-
-// forgetsHistory: what a start of the tasks costs up to 3.7.0.
-func forgetsHistory(cause, _ *raw) bool { return slices.Contains(cause.f.Bugs, "KAFKA-15905") }
-
-// disabledByDifference: only a connector that a setting switched off follows from the setting.
-func disabledByDifference(cause, effect *raw) bool {
-	return effect.f.Slug == "checkpoints-disabled" && differsIn(keyEmitEnabled)(cause, effect)
-}
-
-// ofOneTopic: the effect lists several subjects and must not vanish under a cause that covers only the first.
-func ofOneTopic(cause, effect *raw) bool {
-	return !slices.ContainsFunc(effect.f.Subjects, func(s finding.Subject) bool { return s.Topic != cause.f.Subject.Topic })
+	{305, 302, nil}, {305, 304, nil}, {305, 316, nil},
+	{308, 302, nil}, {308, 303, nil}, {308, 304, nil}, {308, 310, nil},
+	{314, 304, nil}, {301, 314, nil}, {315, 304, nil},
+	{312, 303, overruled},
+	{112, 307, nil}, {206, 307, nil}, {208, 307, nil}, {301, 307, nil}, {304, 307, nil},
+	{112, 309, nil}, {206, 309, nil}, {208, 309, nil}, {301, 309, nil}, {304, 309, nil},
+	{401, 311, nil},
 }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
@@ -59,7 +53,7 @@ func (e *engine) attach() {
 			if effect.root != nil {
 				continue
 			}
-			for _, cause := range index.covering(ed.Cause, effect.f) {
+			for _, cause := range append(index.covering(ed.Cause, effect.f), e.reaching(ed, index)...) {
 				if cause.f.Severity < finding.Warning && effect.f.Severity > finding.Info {
 					continue // a remark never explains a fault away
 				}
@@ -77,6 +71,21 @@ func (e *engine) attach() {
 			t.f.Severity = max(t.f.Severity, r.f.Severity)
 		}
 	}
+}
+
+// reaching are causes that do harm to others than their own subject: a stored negative offset ends the whole pass of
+// group-offset sync (KAFKA-15607).
+func (e *engine) reaching(ed edge, x rawIndex) []*raw {
+	if ed.Cause != 314 || ed.Effect != 304 {
+		return nil
+	}
+	var out []*raw
+	for _, r := range x.byCode[ed.Cause] {
+		if len(r.f.Bugs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // spot is what a finding speaks of; empty fields stand for all.
@@ -152,7 +161,7 @@ type mergeKey struct {
 }
 
 // perGroup are codes that name something that belongs to one group: its members, its offsets.
-var perGroup = []finding.Code{302, 303, 217}
+var perGroup = []finding.Code{302, 303, 217, 305, 308, 313}
 
 // perTopic are codes whose reason belongs to one topic.
 var perTopic = []finding.Code{109, 604}
@@ -236,6 +245,16 @@ func mergeRaws(rs []*raw) finding.Finding {
 var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode string) finding.Fix{
 	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
 	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
+	307: func(f *flowView, gps []groupPartition, mode string) finding.Fix { return expiryFix(f, gps, mode) },
+	309: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return startFix(f, gps) },
+	310: func(f *flowView, gps []groupPartition, _ string) finding.Fix {
+		return excludeAll(f, gps, activeSideText(f))
+	},
+	311: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return epochFix(f, gps) },
+	312: twoWritersFix,
+	314: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return negativeFix(f, gps) },
+	315: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return metadataFix(f, gps) },
+	316: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return rewoundFix(f, gps) },
 	401: wrongNumberFix(""),
 	403: wrongNumberFix("3.4.1"),
 	405: wrongNumberFix("3.4.1"),

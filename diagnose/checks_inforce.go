@@ -183,3 +183,8 @@ func differsIn(key string) func(cause, effect *raw) bool {
 		return slices.ContainsFunc(cause.f.Observed, func(n snapshot.Named) bool { return n.Name == key })
 	}
 }
+
+// disabledByDifference: only a connector that a setting switched off follows from the setting.
+func disabledByDifference(cause, effect *raw) bool {
+	return effect.f.Slug == "checkpoints-disabled" && differsIn(keyEmitEnabled)(cause, effect)
+}

@@ -290,3 +290,6 @@ func (gp groupPartition) mustHaveBeenWritten(start int64) bool {
 	t, ok := gp.promised(c.Up)
 	return ok && t.sure && t.sync.Time <= start
 }
+
+// forgetsHistory: what a start of the tasks costs up to 3.7.0.
+func forgetsHistory(cause, _ *raw) bool { return slices.Contains(cause.f.Bugs, "KAFKA-15905") }

@@ -470,3 +470,8 @@ func checkForeignCommits(v *View, s subject) *finding.Finding {
 	}
 	return fd
 }
+
+// ofOneTopic: the effect lists several subjects and must not vanish under a cause that covers only the first.
+func ofOneTopic(cause, effect *raw) bool {
+	return !slices.ContainsFunc(effect.f.Subjects, func(s finding.Subject) bool { return s.Topic != cause.f.Subject.Topic })
+}
