@@ -343,7 +343,7 @@ a.consumer.auto.offset.reset = earliest
 			t.Errorf("source connector: %s is %s, want %s", key, got, want)
 		}
 	}
-	for key, want := range map[string]string{"consumer.auto.offset.reset": "latest", "value.converter": "org.apache.kafka.connect.converters.ByteArrayConverter", "offset.flush.timeout.ms": "5000"} {
+	for key, want := range map[string]string{"consumer.auto.offset.reset": "latest", "offset.flush.timeout.ms": "5000"} {
 		if got := value(snapshot.Is(c.Worker), key); got != want {
 			t.Errorf("worker: %s is %s, want %s", key, got, want)
 		}

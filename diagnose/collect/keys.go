@@ -3,7 +3,6 @@ package collect
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
@@ -23,17 +22,14 @@ var chainKeys = []string{
 	"emit.heartbeats.enabled", "emit.heartbeats.interval.seconds", "tasks.max",
 }
 
-// ownKeys are further settings, each kept for the connectors that read it (and for those that name it themselves, where
-// MirrorMaker 2's own table does not know the key).
+// ownKeys are further settings, each kept for the connectors that read it; those that MirrorMaker 2's table of keys lacks, where
+// they are written.
 var ownKeys = []string{
 	"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor", "heartbeats.topic.replication.factor",
 	"sync.topic.acls.enabled", "sync.topic.configs.enabled", "use.defaults.from", "add.source.alias.to.metrics",
-	"key.converter", "value.converter", "header.converter", "config.action.reload", "transaction.boundary",
+	"config.action.reload", "transaction.boundary",
 	"consumer.auto.offset.reset", "source.consumer.auto.offset.reset", "producer.acks", "target.producer.acks", "producer.override.acks",
 }
-
-// fromWorker says that a connector without the key takes the worker's value, so that the key has no default of its own.
-func fromWorker(key string) bool { return strings.HasSuffix(key, ".converter") }
 
 // readBy says whether a connector reads a key; client settings and what the table lacks may matter to any of them.
 func readBy(key string, r conf.Reader) bool {
@@ -41,12 +37,17 @@ func readBy(key string, r conf.Reader) bool {
 	return !ok || k.ReadBy&r != 0
 }
 
+// writtenKeys are settings that are kept only where somebody wrote them: their default is the worker's own setting, which a
+// connector's configuration does not tell. producer.override.bootstrap.servers says that a connector writes to another cluster
+// than the worker's.
+var writtenKeys = []string{"key.converter", "value.converter", "header.converter", "producer.override.bootstrap.servers"}
+
 // workerKeys are the worker settings that decide in the chain.
 var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "offset.flush.timeout.ms", "exactly.once.source.support",
-	"key.converter", "value.converter", "header.converter", "producer.acks", "consumer.auto.offset.reset"}
+	"producer.acks", "consumer.auto.offset.reset"}
 
-// defaultOf is the value of a key that is not set. Without a version, the newest release's; only topics.exclude differs
-// between releases (KIP-1074, 4.0).
+// defaultOf is the value of a key that is not set, for the releases that have the key. Without a version, the newest release's;
+// only topics.exclude differs between releases (KIP-1074, 4.0).
 func defaultOf(key string, v mm2.Version) (string, bool) {
 	k, ok := conf.LookupKey(key)
 	if !ok || !v.IsZero() && !k.In(v) {
@@ -59,19 +60,19 @@ func defaultOf(key string, v mm2.Version) (string, bool) {
 func Configured(f *conf.Flow) snapshot.Connectors {
 	pick := func(r conf.Reader, keys []string) []snapshot.ConfigEntry {
 		var out []snapshot.ConfigEntry
-		for _, k := range keys {
-			if r != conf.Worker && slices.Contains(ownKeys, k) && !readBy(k, r) {
-				continue
-			}
-			if e, ok := f.Get(r, k); ok && !(r != conf.Worker && fromWorker(k) && e.IsDefault()) {
+		for _, k := range slices.Concat(keys, writtenKeys) {
+			if e, ok := f.Get(r, k); ok && (e.File != "" || !slices.Contains(writtenKeys, k)) {
 				out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, Default: e.IsDefault(), File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
 			}
 		}
 		slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
 		return out
 	}
-	keys := slices.Concat(chainKeys, ownKeys)
-	return snapshot.Connectors{Enabled: f.Enabled, Source: pick(conf.Source, keys), Checkpoint: pick(conf.Checkpoint, keys), Heartbeat: pick(conf.Heartbeat, keys), Worker: pick(conf.Worker, workerKeys)}
+	connector := func(r conf.Reader) []snapshot.ConfigEntry {
+		own := slices.DeleteFunc(slices.Clone(ownKeys), func(k string) bool { return !readBy(k, r) })
+		return pick(r, slices.Concat(chainKeys, own))
+	}
+	return snapshot.Connectors{Enabled: f.Enabled, Source: connector(conf.Source), Checkpoint: connector(conf.Checkpoint), Heartbeat: connector(conf.Heartbeat), Worker: pick(conf.Worker, workerKeys)}
 }
 
 // FromConf makes the flow of a resolved configuration.

@@ -199,8 +199,13 @@ func SafeEntries(class string, props map[string]string, v mm2.Version) []snapsho
 		}
 		if val, ok := props[k]; ok {
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
-		} else if def, ok := defaultOf(k, v); ok && !fromWorker(k) {
+		} else if def, ok := defaultOf(k, v); ok {
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: def, Default: true})
+		}
+	}
+	for _, k := range writtenKeys {
+		if val, ok := props[k]; ok {
+			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
 		}
 	}
 	slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
