@@ -208,6 +208,7 @@ func mergeRaws(rs []*raw) finding.Finding {
 			gps[i] = r.s.gp
 		}
 		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
+		inMode(rs[0].s.flow, &f)
 	}
 	return f
 }

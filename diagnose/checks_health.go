@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -42,13 +41,10 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
 		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
-		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
-			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
-			Steps: []finding.Step{
-				{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
-				{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"},
-				{Text: "start MirrorMaker 2"}}}},
+			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
+			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"})}},
 	}
 }
 
@@ -63,7 +59,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount),
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}},
 	}
 }
@@ -75,7 +71,7 @@ const silence = 3 * 60_000
 func beatsUnread(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
 	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
-	if f.Mode == "connect" || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
+	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
 		return nil
 	}
 	return f.Heartbeat.Why()
@@ -88,8 +84,8 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	if why := f.connectorDown(connSource); why != "" {
 		fd := &finding.Finding{Observed: f.taskFacts(connSource), Because: why, Subject: finding.Subject{Connector: f.connectorName(connSource)},
 			Consequence: "Data is no longer mirrored, and no new offset sync is written.",
-			Confirm:     []finding.Command{statusCommand(f)},
-			Fixes:       []finding.Fix{restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
+			Confirm:     []finding.Command{statusOf(f, connSource)},
+			Fixes:       []finding.Fix{restartSourceFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
 		if strings.HasPrefix(why, "the connector is ") {
 			fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connSource)}, WaitSeconds: int(wait / 1000)}}
 		}
@@ -97,7 +93,7 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	}
 	beat, st := f.Heartbeat.Get()
 	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.Mode == "connect" || ok && !on || v.now-beat < silence+10*interval {
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.now-beat < silence+10*interval {
 		return nil
 	}
 	v.touch(finding.EarlierLook)

@@ -15,7 +15,8 @@ type Mirror struct {
 	APIVersion, Namespace, Name string // of the resource; an empty namespace is the one in use
 	Index                       int    // in spec.mirrors
 	// Sections are the maps that the entry has, which decides what a patch must create: sourceConnector,
-	// sourceConnector.config, checkpointConnector, ...
+	// sourceConnector.config, checkpointConnector, ...; sourceConnector.pause where that older field is used; and the config of
+	// the cluster at WorkerPath.
 	Sections []string
 	// WorkerOn is the alias of the cluster that the worker is attached to (connectCluster, or the target from v1 on), and
 	// WorkerPath where that cluster's entry stands: spec.target, spec.clusters[1].
@@ -339,6 +340,9 @@ func (r *resource) mirror(n *confdoc.Node, index int, source, target, worker res
 		r.problem(n, "the flow "+f.Name()+" stands twice in spec.mirrors", fmt.Sprintf("entry %d has it already; both make connectors of the same name", other.Mirror.Index), "put the two entries together")
 		return
 	}
+	if worker.n.Get("config").Is(confdoc.Map) {
+		m.Sections = append(m.Sections, m.WorkerPath+".config")
+	}
 	for _, sec := range sectionOf {
 		c := n.Get(sec.name)
 		if !present(c) || sec.r == Heartbeat && isV1(m.APIVersion) { // v1 has no heartbeatConnector: the operator drops it
@@ -347,6 +351,9 @@ func (r *resource) mirror(n *confdoc.Node, index int, source, target, worker res
 		m.Sections = append(m.Sections, sec.name)
 		if c.Get("config").Is(confdoc.Map) {
 			m.Sections = append(m.Sections, sec.name+".config")
+		}
+		if present(c.Get("pause")) {
+			m.Sections = append(m.Sections, sec.name+".pause")
 		}
 		f.own[sec.r] = r.connector(n, c, path, sec.name, sec.r, source, target)
 		if e, ok := r.state(c, path+"."+sec.name); ok {

@@ -93,7 +93,7 @@ func TestStrimziFlows(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if d := cmp.Diff(&Mirror{APIVersion: "kafka.strimzi.io/v1beta2", Namespace: "dr", Name: "to-b", WorkerOn: "b", WorkerPath: "spec.clusters[1]",
-		Sections: []string{"sourceConnector", "sourceConnector.config", "checkpointConnector", "checkpointConnector.config", "heartbeatConnector"}}, f.Mirror); d != "" {
+		Sections: []string{"spec.clusters[1].config", "sourceConnector", "sourceConnector.config", "checkpointConnector", "checkpointConnector.config", "heartbeatConnector"}}, f.Mirror); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if e, ok := f.State(Checkpoint); !ok || e.Value != "stopped" || e.Line != 45 {
