@@ -163,6 +163,9 @@ func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr transla
 			return unknownAt(finding.LinkAccuracy, "target.end", gap)
 		}
 	}
+	if gap := gp.underWay(); gap != nil {
+		return unknownAt(finding.LinkAccuracy, "exact", gap)
+	}
 	active := gst == snapshot.Known && gv.State.Or("").Active()
 	on, _, ok := f.flag(connCheckpoint, keySyncEnabled)
 	switch {
