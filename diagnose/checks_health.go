@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -42,13 +41,10 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
 		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
-		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
-			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
-			Steps: []finding.Step{
-				{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
-				{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"},
-				{Text: "start MirrorMaker 2"}}}},
+			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
+			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"})}},
 	}
 }
 
@@ -64,7 +60,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	}
 	fd := &finding.Finding{
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 	}
 	if bad {
 		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)
@@ -103,7 +99,7 @@ const silence = 3 * 60_000
 func beatsUnread(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
 	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
-	if f.Mode == "connect" || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
+	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
 		return nil
 	}
 	return f.Heartbeat.Why()
@@ -125,7 +121,7 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	}
 	beat, st := f.Heartbeat.Get()
 	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.Mode == "connect" || ok && !on || v.now-beat < silence+10*interval {
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.now-beat < silence+10*interval {
 		return nil
 	}
 	v.touch(finding.EarlierLook)

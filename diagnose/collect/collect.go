@@ -122,10 +122,12 @@ func (c *collector) effects(ctx context.Context, flows []snapshot.Flow) {
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.worker(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.heartbeat(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) {
+		beside := *f
 		var wg sync.WaitGroup
-		wg.Go(func() { c.checkpointsElsewhere(ctx, f) })
+		wg.Go(func() { c.checkpointsElsewhere(ctx, &beside) })
 		c.syncs(ctx, f)
 		wg.Wait()
+		f.CheckpointsElsewhere = beside.CheckpointsElsewhere
 	})
 }
 

@@ -23,7 +23,7 @@ func (c *collector) details(ctx context.Context, flows []snapshot.Flow) {
 			return
 		}
 		c.progress("settings of " + cl.Alias)
-		topics := cl.topicsOf(flows)
+		topics := c.topicsOf(cl, flows)
 		at := strayTopics(cl, slices.Concat(flows, c.Others))
 		epochs, followed := cl.epochQueries(), c.followed(cl, flows)
 		var wg sync.WaitGroup
@@ -40,8 +40,8 @@ func (c *collector) details(ctx context.Context, flows []snapshot.Flow) {
 	}
 }
 
-// topicsOf gives the topics on this cluster that the flows read or write, sorted; also those that are not there.
-func (cl *cluster) topicsOf(flows []snapshot.Flow) []string {
+// topicsOf gives the topics on a cluster that the flows read or write, sorted; also those that are not there.
+func (c *collector) topicsOf(cl *cluster, flows []snapshot.Flow) []string {
 	names := maps.Clone(cl.needed)
 	for i := range flows {
 		f := &flows[i]
@@ -53,7 +53,10 @@ func (cl *cluster) topicsOf(flows []snapshot.Flow) []string {
 			names[r.Topic] = true
 		}
 		if f.Target == cl.Alias {
-			for _, n := range []string{f.Checkpoints, f.Heartbeats, workerTopic(f, "config.storage.topic", "configs"), workerTopic(f, "status.storage.topic", "status"), workerTopic(f, "offset.storage.topic", "offsets")} {
+			names[f.Checkpoints], names[f.Heartbeats] = true, true
+		}
+		if c.workerOf(f) == cl {
+			for _, n := range []string{workerTopic(f, "config.storage.topic", "configs"), workerTopic(f, "status.storage.topic", "status"), workerTopic(f, "offset.storage.topic", "offsets")} {
 				names[n] = true
 			}
 		}

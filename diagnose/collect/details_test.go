@@ -270,6 +270,26 @@ func TestStored(t *testing.T) {
 	}
 }
 
+// TestStoredByResource: one worker of Strimzi runs several flows and may be attached to the source; each flow takes its own.
+func TestStoredByResource(t *testing.T) {
+	a, b := start(t, "a").login(), start(t, "b").login()
+	f := mirror(a, b, flowAB(), "a.orders")
+	f.Mode, f.Resource = "strimzi", &snapshot.Resource{Name: "mm", WorkerOn: "a"}
+	f.Configured = snapshot.Is(snapshot.Connectors{Worker: []snapshot.ConfigEntry{{Key: "offset.storage.topic", Value: "mirrormaker2-cluster-offsets"}}})
+	a.topic("mirrormaker2-cluster-offsets", 2, raw(`["a->b.MirrorSourceConnector",{"cluster":"a","partition":0,"topic":"orders"}]`, `{"offset":4}`),
+		raw(`["a->c.MirrorSourceConnector",{"cluster":"a","partition":0,"topic":"orders"}]`, `{"offset":5}`), raw(`["MirrorSourceConnector",{"cluster":"a","partition":0,"topic":"orders"}]`, `{"offset":6}`))
+	s := run(t, []snapshot.Flow{f}, a.open("a", "", nil), b.open("b", "", nil))
+	if got := s.Flows[0].Positions.Or(nil); len(got) != 1 || got[0].Offset != 4 {
+		t.Errorf("%+v, %v", got, s.Flows[0].Positions.Why())
+	}
+	if topicOf(clusterOf(t, s, "a"), "mirrormaker2-cluster-offsets").Config.Unknown() {
+		t.Error("the settings of the worker's topic were not asked for")
+	}
+	if st := stateOf(s.Flows[0].CheckpointStarts); st != "absent" {
+		t.Errorf("starts: %s", st)
+	}
+}
+
 // TestOthersKnown: the topic of a flow that the configuration names and nobody asked about is no stray one.
 func TestOthersKnown(t *testing.T) {
 	a, b := start(t, "a").login(), start(t, "b").login()

@@ -65,6 +65,9 @@ func Configured(f *conf.Flow) snapshot.Connectors {
 				out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, Default: e.IsDefault(), File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
 			}
 		}
+		if e, ok := f.State(r); ok {
+			out = append(out, snapshot.ConfigEntry{Key: stateKey, Value: e.Value, File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
+		}
 		slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
 		return out
 	}
@@ -75,8 +78,21 @@ func Configured(f *conf.Flow) snapshot.Connectors {
 	return snapshot.Connectors{Enabled: f.Enabled, Source: connector(conf.Source), Checkpoint: connector(conf.Checkpoint), Heartbeat: connector(conf.Heartbeat), Worker: pick(conf.Worker, workerKeys)}
 }
 
+// stateKey stands for the state that a resource asks of a connector; it is no setting of the connector itself.
+const stateKey = "state"
+
 // FromConf makes the flow of a resolved configuration.
 func FromConf(f *conf.Flow, file string) snapshot.Flow {
+	out := fromConf(f, file)
+	if m := f.Mirror; m != nil {
+		out.Mode = "strimzi"
+		out.Resource = &snapshot.Resource{APIVersion: m.APIVersion, Namespace: m.Namespace, Name: m.Name, Mirror: m.Index, Sections: m.Sections, WorkerOn: m.WorkerOn, WorkerPath: m.WorkerPath}
+		out.SourceConnector, out.CheckpointConnector = storedName(&out, "MirrorSourceConnector"), storedName(&out, "MirrorCheckpointConnector")
+	}
+	return out
+}
+
+func fromConf(f *conf.Flow, file string) snapshot.Flow {
 	p, n := f.Policy(), f.Names()
 	return snapshot.Flow{Source: f.Source, Target: f.Target, Mode: "dedicated", File: file, Configured: snapshot.Is(Configured(f)),
 		SyncsTopic: n.OffsetSyncs, SyncsOn: n.OffsetSyncsOn, Checkpoints: n.Checkpoints, Heartbeats: n.Heartbeats,

@@ -49,17 +49,17 @@ func (ps positions) fact() snapshot.Fact[[]snapshot.Position] {
 	return snapshot.Is(append([]snapshot.Position{}, out...))
 }
 
-// readPositions reads the source offsets that a dedicated MirrorMaker 2 stores on the target. A key is
+// readPositions reads the source offsets that a dedicated MirrorMaker 2, or Strimzi's worker, stores. A key is
 // ["MirrorSourceConnector",{"cluster":"a","partition":0,"topic":"orders"}], a value {"offset":17}.
 func (c *collector) readPositions(ctx context.Context, f *snapshot.Flow) {
 	ps := positions{}
-	gap := c.readJSON(ctx, c.by[f.Target], workerTopic(f, "offset.storage.topic", "offsets"), func(r *kafka.Record) error {
+	gap := c.readJSON(ctx, c.workerOf(f), workerTopic(f, "offset.storage.topic", "offsets"), func(r *kafka.Record) error {
 		var key [2]json.RawMessage
 		if err := json.Unmarshal(r.Key, &key); err != nil {
 			return err
 		}
 		var name string
-		if err := json.Unmarshal(key[0], &name); err != nil || name != "MirrorSourceConnector" {
+		if err := json.Unmarshal(key[0], &name); err != nil || name != storedName(f, "MirrorSourceConnector") {
 			return err
 		}
 		var p sourcePartition
@@ -75,7 +75,7 @@ func (c *collector) readPositions(ctx context.Context, f *snapshot.Flow) {
 		ps.put(f.Source, p, o, r.Timestamp)
 		return nil
 	})
-	if gap != nil {
+	if gap = ofResource(f, gap); gap != nil {
 		f.Positions = snapshot.NotKnown[[]snapshot.Position](gap)
 		return
 	}

@@ -22,21 +22,24 @@ import (
 // worker reads what MirrorMaker 2 in dedicated mode stores on the target: the configuration in force and the groups of the
 // checkpoint tasks (mm2-configs), and the states of connectors and tasks (mm2-status).
 func (c *collector) worker(ctx context.Context, f *snapshot.Flow) {
-	if f.Mode == "connect" && c.Connect != nil {
+	if (f.Mode == "connect" || f.Mode == "strimzi") && c.Connect != nil {
 		c.readConnect(ctx, f)
 		return
 	}
-	if f.Mode == "connect" {
+	if f.Mode == "connect" || f.Mode == "msk-connect" {
 		g := &snapshot.Gap{Code: "not-asked", Why: "in Connect mode the worker's own topics and its REST interface hold it"}
 		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
 		f.Positions, f.CheckpointStarts = snapshot.NotKnown[[]snapshot.Position](g), snapshot.NotKnown[[]int64](g)
 		return
 	}
+	configs, status, positions := *f, *f, *f // each reading fills a flow of its own
 	var wg sync.WaitGroup
-	wg.Go(func() { c.readConfigs(ctx, f) })
-	wg.Go(func() { c.readStatus(ctx, f) })
-	wg.Go(func() { c.readPositions(ctx, f) })
+	wg.Go(func() { c.readConfigs(ctx, &configs) })
+	wg.Go(func() { c.readStatus(ctx, &status) })
+	wg.Go(func() { c.readPositions(ctx, &positions) })
 	wg.Wait()
+	f.Running, f.Assigned, f.Principal = configs.Running, configs.Assigned, configs.Principal
+	f.Tasks, f.CheckpointStarts, f.Positions = status.Tasks, status.CheckpointStarts, positions.Positions
 }
 
 // workerTopic is the name of a worker topic: the worker's own setting, else the driver's default.
@@ -64,7 +67,7 @@ type configRecord struct {
 }
 
 func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
-	cl := c.by[f.Target]
+	cl := c.workerOf(f)
 	topic := workerTopic(f, "config.storage.topic", "configs")
 	recs := map[string]configRecord{}
 	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
@@ -78,11 +81,12 @@ func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
 		recs[string(r.Key)] = rec
 		return nil
 	})
-	if gap != nil {
+	if gap = ofResource(f, gap); gap != nil {
 		f.Running, f.Assigned = snapshot.NotKnown[snapshot.Connectors](gap), snapshot.NotKnown[snapshot.Assigned](gap)
 		return
 	}
 	v, _ := mm2.ParseVersion(c.MM2Version)
+	recs = ofFlow(f, recs)
 	f.Running, f.Assigned = runningConfig(recs, v), assignedGroups(recs)
 	if r, ok := recs["connector-MirrorSourceConnector"]; ok && r.value != nil && f.Principal == (snapshot.Principals{}) {
 		f.Principal = principalsOf(r.value.Properties)
@@ -246,14 +250,17 @@ type storedStatus struct {
 }
 
 func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
-	cl := c.by[f.Target]
+	cl := c.workerOf(f)
 	topic := workerTopic(f, "status.storage.topic", "status")
 	rows := map[string]snapshot.TaskStatus{}
 	var starts []int64
 	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
 		t, ok := statusKey(string(r.Key))
+		if ok {
+			t.Connector, ok = classOf(f, t.Connector)
+		}
 		if !ok {
-			return nil // topics that connectors use are tracked in the same topic
+			return nil // another flow's; and topics that connectors use are tracked in the same topic
 		}
 		if r.Value == nil {
 			delete(rows, string(r.Key))
@@ -271,7 +278,7 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 		rows[string(r.Key)] = t
 		return nil
 	})
-	if gap != nil {
+	if gap = ofResource(f, gap); gap != nil {
 		f.Tasks, f.CheckpointStarts = snapshot.NotKnown[[]snapshot.TaskStatus](gap), snapshot.NotKnown[[]int64](gap)
 		return
 	}
