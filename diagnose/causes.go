@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 )
 
 // edge says that one finding may be nothing but a consequence of another.
@@ -17,6 +18,17 @@ type edge struct {
 var edges = []edge{
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
+	{111, 101, nil}, {111, 103, nil}, {111, 104, nil}, {111, 201, nil}, {111, 202, nil}, {111, 208, refusedWithoutSyncs}, {111, 214, nil},
+	{115, 101, nil}, {115, 102, nil}, {115, 103, nil}, {115, 104, nil}, {115, 107, nil}, {115, 202, nil}, {115, 206, nil}, {115, 214, nil},
+	{102, 104, nil}, {102, 105, nil}, {102, 107, nil},
+	{117, 106, oftenBackThere}, {117, 206, oftenBackThere}, {117, 303, oftenBackThere}, {117, 401, oftenBackThere}, {117, 403, oftenBackThere}, {117, 405, oftenBackThere},
+	{105, 103, syncsDeleted}, {105, 206, deletedBefore},
+	{107, 103, nil}, {107, 104, nil}, {107, 206, beforeFirstSync},
+	{106, 206, droppedBefore}, {106, 303, copyOfBefore}, {106, 401, copyOfBefore},
+	{113, 206, beforeFirstRecord},
+	{112, 104, nil}, {112, 110, nil}, {112, 114, nil},
+	{611, 103, nil}, {611, 104, nil}, {611, 110, nil}, {611, 114, nil}, {611, 304, coordinatorGone},
+	{116, 103, refusedSyncs}, {116, 104, refusedSyncs}, {116, 304, refusedCommits},
 	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
 	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
 	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},
@@ -27,6 +39,66 @@ var edges = []edge{
 	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
+}
+
+// refusedWithoutSyncs: from 3.9.0 on a checkpoint connector that is told of no offset syncs is not created (KAFKA-16254).
+func refusedWithoutSyncs(_, effect *raw) bool { return effect.f.Slug == "checkpoint-connector-missing" }
+
+// oftenBackThere: the effect's own partition holds the syncs of two writers.
+func oftenBackThere(_, effect *raw) bool {
+	ps, st := effect.s.gp.syncsOf().Get()
+	return st == snapshot.Known && ps.DownBack >= oftenBack
+}
+
+// syncsDeleted: records of the offset-syncs topic are gone.
+func syncsDeleted(cause, _ *raw) bool { return cause.s.flow.Syncs.Or(snapshot.Syncs{}).Start > 0 }
+
+// beforeFirstSync: the position lies before the partition's oldest sync that is left, and that one is not the copy's first record.
+func beforeFirstSync(_, effect *raw) bool {
+	ps, st := effect.s.gp.syncsOf().Get()
+	return st == snapshot.Known && ps.Oldest.Down > 0 && effect.s.gp.sourceOffset().Or(noLimit) < ps.Oldest.Up
+}
+
+func deletedBefore(cause, effect *raw) bool {
+	return syncsDeleted(cause, effect) && beforeFirstSync(cause, effect)
+}
+
+// droppedBefore: the mappings that the position needs were dropped when the source was read again.
+func droppedBefore(_, effect *raw) bool {
+	b, ok := effect.s.gp.stepBack()
+	return ok && b.up && effect.s.gp.sourceOffset().Or(noLimit) < b.after.Up
+}
+
+// copyOfBefore: the number on the target speaks of a copy that is gone.
+func copyOfBefore(_, effect *raw) bool {
+	b, ok := effect.s.gp.stepBack()
+	return ok && b.down && effect.s.gp.suffers(b)
+}
+
+// beforeFirstRecord: the position lies before the first record that was mirrored at all.
+func beforeFirstRecord(_, effect *raw) bool {
+	first, _, ok := effect.s.gp.firstMirrored()
+	return ok && effect.s.gp.sourceOffset().Or(noLimit) < first
+}
+
+// coordinatorGone: the group's offsets on the target lie in a partition without a leader.
+func coordinatorGone(_, effect *raw) bool {
+	f := effect.s.flow
+	t := f.internalTopic(f.dst, offsetsTopic).Or(nil)
+	return t != nil && slices.Contains(leaderless(t), coordinating(effect.s.gp.group, len(t.Partitions)))
+}
+
+// refusedSyncs: too few replicas of the offset-syncs topic are in sync, so that its writes are refused.
+func refusedSyncs(cause, _ *raw) bool {
+	f := cause.s.flow
+	return f.refuses(f.syncsCluster(), f.SyncsTopic, 0)
+}
+
+// refusedCommits: the same for the partition that the group's offsets lie in.
+func refusedCommits(_, effect *raw) bool {
+	f := effect.s.flow
+	t := f.internalTopic(f.dst, offsetsTopic).Or(nil)
+	return t != nil && f.refuses(f.dst, offsetsTopic, coordinating(effect.s.gp.group, len(t.Partitions)))
 }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
@@ -215,6 +287,7 @@ func mergeRaws(rs []*raw) finding.Finding {
 // fixesOfAll are repairs with a step for each group and topic of a merged finding. mode is that of the single repair, which
 // all that are merged share.
 var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode string) finding.Fix{
+	106: rewindFixOfAll,
 	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
 	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
 	401: wrongNumberFix(""),

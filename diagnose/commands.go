@@ -77,3 +77,8 @@ func assignedCommand(f *flowView) finding.Command {
 func (f *flowView) restCommand(path, shows string) finding.Command {
 	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + f.restURL(connCheckpoint, path)}
 }
+
+// adminBootstrapOf is the same for tools that call the file of client properties --admin.config.
+func adminBootstrapOf(c *clusterView) string {
+	return strings.Replace(bootstrapOf(c), " --command-config ", " --admin.config ", 1)
+}

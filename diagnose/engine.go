@@ -6,6 +6,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
@@ -22,7 +23,9 @@ type check struct {
 	Earlier finding.Kinds
 	// Gap tells of a fact that is needed and finer than a kind; nil where all is known.
 	Gap func(v *View, s subject) *snapshot.Gap
-	Run func(v *View, s subject) *finding.Finding
+	// Decides says that the link is not known where a read failed that the check needs; a fact that was never asked leaves it.
+	Decides bool
+	Run     func(v *View, s subject) *finding.Finding
 }
 
 // subject is what a check runs on; the fields down to the check's grain are set.
@@ -133,7 +136,7 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 	}
 	if f.Subject == (finding.Subject{}) {
 		switch g {
-		case finding.OnGroupPartition:
+		case finding.OnGroupPartition, finding.OnPartition:
 			f.Subject = s.gp.subject()
 		case finding.OnGroup:
 			f.Subject = finding.Subject{Group: s.group}
@@ -162,6 +165,9 @@ type skipSpot struct {
 
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
+	if c.Decides && s.flow != nil && gap.Failed() {
+		s.flow.unread[finding.Lookup(c.Code).Link] = true
+	}
 	var at spot
 	switch c.Grain {
 	case finding.OnTopic:
@@ -210,7 +216,7 @@ func (x rawIndex) answered(k skippedCheck) bool {
 	if k.grain == finding.OnGroup {
 		sub.Topic = ""
 	}
-	if k.grain == finding.OnGroupPartition {
+	if k.grain == finding.OnGroupPartition || k.grain == finding.OnPartition {
 		sub = k.s.gp.subject()
 	}
 	at := &finding.Finding{Flow: k.s.flow.Name(), Subject: sub}
@@ -251,6 +257,17 @@ func (v *View) subjects(g finding.Grain) []subject {
 				}
 				seen[key] = true
 				out = append(out, subject{flow: f, topic: gp.topic, group: gp.group, gp: gp})
+			}
+		}
+	case finding.OnPartition:
+		for _, f := range v.flows {
+			seen := map[kafka.TopicPartition]bool{}
+			for _, gp := range f.rows {
+				if tp := (kafka.TopicPartition{Topic: gp.topic, Partition: gp.part}); gp.part >= 0 && !seen[tp] {
+					seen[tp] = true
+					gp.group = ""
+					out = append(out, subject{flow: f, topic: gp.topic, gp: gp})
+				}
 			}
 		}
 	case finding.OnGroupPartition:

@@ -83,7 +83,7 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 	case finding.Warning:
 		return "degraded"
 	}
-	if f.linkUnread(l) || l == finding.LinkAccuracy && endsUnread(rows) > 0 {
+	if f.unread[l] || f.linkUnread(l) || l == finding.LinkAccuracy && endsUnread(rows) > 0 {
 		return "unknown"
 	}
 	moving := false

@@ -20,9 +20,20 @@ var Codes = []Entry{
 	{101, "offset-syncs-missing", nil, Error, LinkSyncs, "There is no offset-syncs topic where it should be"},
 	{102, "location-mismatch", nil, Error, LinkSyncs, "The two connectors look for the offset-syncs topic on different clusters"},
 	{103, "no-sync-for-partition", nil, Error, LinkSyncs, "Mirrored data and groups, but no offset sync for the partition"},
+	{104, "offset-sync-stale", nil, Warning, LinkSyncs, "Records were mirrored, and the offset sync that this version owes for them was not written"},
+	{105, "offset-syncs-not-compacted", nil, Warning, LinkSyncs, "The broker deletes records of the offset-syncs topic by age"},
+	{106, "offset-sync-rewound", []string{"source-read-again", "target-recreated"}, Warning, LinkSyncs, "Offset syncs went back: the source was read again, or a topic was recreated"},
+	{107, "offset-syncs-twice", nil, Warning, LinkSyncs, "There are two offset-syncs topics of the flow; one is abandoned"},
 	{108, "offset-syncs-unreadable", nil, Error, LinkSyncs, "The offset-syncs topic holds records that are no offset syncs"},
 	{109, "topic-not-mirrored", nil, Error, LinkReplication, "The filters admit the topic, yet it has no copy on the target"},
+	{110, "replication-stalled", nil, Error, LinkReplication, "The source goes on, and nothing more is written to its copy"},
+	{111, "offset-syncs-disabled", nil, Error, LinkSyncs, "The source connector is told to write no offset syncs, though checkpoints are wanted"},
 	{112, "source-connector-not-working", []string{"mm2-not-running"}, Error, LinkReplication, "MirrorSourceConnector does not work, or MirrorMaker 2 does not run"},
+	{113, "mirrored-from-the-middle", nil, Warning, LinkReplication, "Mirroring began after the oldest record of the source: what lies before has no copy"},
+	{114, "replication-lagging", nil, Warning, LinkReplication, "Records wait for long until they are mirrored"},
+	{115, "offset-syncs-wrong-alias", nil, Error, LinkSyncs, "An offset-syncs topic carries the alias of the cluster it lies on"},
+	{116, "internal-topic-fragile", []string{"replication-factor-low", "min-isr-not-met"}, Warning, LinkSyncs, "An internal topic has one replica only, or too few in sync to be written"},
+	{117, "offset-syncs-shared", nil, Warning, LinkSyncs, "Two set-ups write into one offset-syncs topic"},
 	{201, "checkpoints-missing", nil, Error, LinkCheckpoints, "There is no checkpoints topic on the target"},
 	{202, "checkpoints-empty", nil, Error, LinkCheckpoints, "The checkpoints topic has no record for any group that should have one"},
 	{203, "group-filtered-out", nil, Warning, LinkCheckpoints, "The group is left out by groups or groups.exclude"},
@@ -44,6 +55,7 @@ var Codes = []Entry{
 	{403, "offset-copied-untranslated", nil, Error, LinkAccuracy, "The source offset was copied where the copy has other offsets"},
 	{405, "sync-too-old-to-extrapolate", nil, Error, LinkAccuracy, "An old MirrorMaker 2 counted on from an offset sync that has drifted"},
 	{604, "partition-count-differs", nil, Info, LinkReplication, "Source topic and copy differ in their number of partitions"},
+	{611, "partition-leaderless", nil, Error, LinkReplication, "A partition of a topic in the chain has no leader"},
 }
 
 // Lookup finds a code's entry; nil for an unknown one.
