@@ -49,6 +49,9 @@ func (f *flowView) compacted(c *clusterView, topic string) snapshot.Fact[bool] {
 // middleUnknown: whether anything stood before the first mirrored record depends on how the source topic is cleaned.
 func middleUnknown(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
+	if p, st := s.gp.sourcePartition().Get(); st == snapshot.Known && p.Start.Unknown() {
+		return p.Start.Why()
+	}
 	first, start, ok := s.gp.firstMirrored()
 	if !ok || first-start <= 1 {
 		return nil
@@ -90,7 +93,7 @@ func checkMiddle(_ *View, s subject) *finding.Finding {
 	}
 	if len(groups) > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "least position", Value: least})
-		fd.Consequence += fmt.Sprintf(" %s (%s) stand before it, the lowest at %d; a consumer that fails over never sees the records from there to %d.", count(len(groups), "group"), list(groups, 5), least, first-1)
+		fd.Consequence += fmt.Sprintf(" Groups before it (%d): %s, the lowest at %d; a consumer of theirs that fails over never sees the records from there to %d.", len(groups), list(groups, 5), least, first-1)
 	}
 	if latest {
 		fd.Because += fmt.Sprintf(" (auto.offset.reset of its consumer is latest, %s)", where(e))

@@ -12,9 +12,9 @@ const progressFacts = finding.SyncsOf | finding.SourcePositions | finding.Settin
 
 // progressChecks are about how far and how fast data is mirrored.
 var progressChecks = []check{
-	{Code: 110, Grain: finding.OnPartition, Needs: finding.SourceLog | finding.TargetLog, Earlier: finding.SourceLog | finding.TargetLog, Uses: progressFacts, Applies: mirroredPartition, Gap: stallUnknown, Decides: true, Run: checkStalled},
+	{Code: 110, Grain: finding.OnPartition, Needs: finding.SourceLog | finding.TargetLog | finding.Settings, Earlier: finding.SourceLog | finding.TargetLog, Uses: progressFacts, Applies: mirroredPartition, Gap: stallUnknown, Decides: true, Run: checkStalled},
 	{Code: 113, Grain: finding.OnPartition, Needs: finding.SyncsOf | finding.SourceLog, Uses: finding.Settings | finding.Generation | finding.TopicConfigs | finding.SourceOffset | finding.SourceTopic | finding.TargetTopic, Applies: mirroredPartition, Gap: middleUnknown, Decides: true, Run: checkMiddle},
-	{Code: 114, Grain: finding.OnPartition, Needs: finding.SourceLog | finding.TargetLog, Earlier: finding.SourceLog, Uses: progressFacts | finding.SourceOffset, Applies: mirroredPartition, Gap: lagUnknown, Decides: true, Run: checkLagging},
+	{Code: 114, Grain: finding.OnPartition, Needs: finding.SourceLog | finding.TargetLog | finding.Settings, Earlier: finding.SourceLog | finding.TargetLog, Uses: progressFacts | finding.SourceOffset, Applies: mirroredPartition, Gap: lagUnknown, Decides: true, Run: checkLagging},
 	{Code: 611, Grain: finding.OnFlow, Uses: finding.InternalTopics, Applies: hasRows, Run: checkLeaderlessInternal},
 	{Code: 611, Grain: finding.OnPartition, Uses: finding.SourceTopic | finding.TargetTopic | finding.Settings, Applies: followedPartition, Run: checkLeaderless},
 }
@@ -29,8 +29,9 @@ func mirroredPartition(v *View, s subject) bool {
 	return followedPartition(v, s) && !s.gp.targetTopic().Absent() && !s.gp.sourceTopic().Absent()
 }
 
-// stillBudget is how long a healthy source connector may need to mirror a record and to store that it did, ms.
-func (f *flowView) stillBudget() int64 { return f.flushBudget() }
+// stillBudget is how long a healthy source connector may need to mirror a record and to store that it did, ms: also over the
+// restart of a worker, in which its tasks are given to another.
+func (f *flowView) stillBudget() int64 { return max(f.flushBudget(), 60_000) }
 
 // standing says that the copy did not grow between two looks that lie far enough apart, while the source did.
 func (s subject) standing() (before groupPartition, ok bool) {

@@ -143,10 +143,11 @@ func checkRewound(_ *View, s subject) *finding.Finding {
 	}
 	switch {
 	case len(groups) > 0:
-		fd.Because += fmt.Sprintf("; %s still feel it: %s", count(len(groups), "group"), list(groups, 5))
+		fd.Because += fmt.Sprintf("; groups that still feel it (%d): %s", len(groups), list(groups, 5))
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "groups", Value: list(groups, 5)})
 	case !b.cut:
 		fd.Because += "; no group that is followed stands before it any more"
+		fd.Fixes = nil
 	}
 	return fd
 }
@@ -166,7 +167,7 @@ func rewindFix(f *flowView, b stepBack, rows []groupPartition) finding.Fix {
 	c := f.syncsCluster()
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 		Text: fmt.Sprintf("Stop MirrorMaker 2, delete offset syncs and checkpoints, which speak of the copy of before, and the offsets of idle groups on %s that come from them, then start it again: the next record of each partition writes a sync. Groups that stand before it on %s stay untranslated until they have read past it. What the copy lacks comes back only when the source connector's stored positions are reset too.", f.Target, f.Source)}
-	fix.Steps = []finding.Step{{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.tar.gz"},
+	fix.Steps = []finding.Step{{Text: "keep what there is, for later questions", Command: captureCommand(f)},
 		{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
 		{Text: "delete the offset syncs; the topic is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none: mappings of all partitions are gone, also good ones"},
 		{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}}

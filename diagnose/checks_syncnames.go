@@ -136,7 +136,7 @@ func checkTwice(_ *View, s subject) *finding.Finding {
 	}
 	wait := int((f.emitBudget() + f.commitBudget()) / 1000)
 	c := f.v.clusters[a.ref.Cluster]
-	keep := finding.Step{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.tar.gz"}
+	keep := finding.Step{Text: "keep what there is, for later questions", Command: captureCommand(f)}
 	drop := finding.Step{Text: "delete the abandoned topic, once no group stands before the first sync of the one in use", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --delete --topic " + quote(a.ref.Topic), Destructive: true, Undo: "none: the old mappings are gone"}
 	fd.Fixes = []finding.Fix{{Mode: "kafka", WaitSeconds: wait, Steps: []finding.Step{keep, drop},
 		Text: fmt.Sprintf("Let the groups on %s read past the first sync of the topic in use before a failover; then delete the other one.", f.Source)}}
@@ -154,7 +154,7 @@ func checkTwice(_ *View, s subject) *finding.Finding {
 		fd.Because += "; offset-syncs.topic.location was changed"
 	}
 	if len(groups) > 0 {
-		fd.Because += fmt.Sprintf("; %s stand before the first sync of the topic in use: %s", count(len(groups), "group"), list(groups, 5))
+		fd.Because += fmt.Sprintf("; groups that stand before the first sync of the topic in use (%d): %s", len(groups), list(groups, 5))
 	} else if parts == 0 && (a.ref.Last == 0 || a.ref.Last <= sy.Last+f.flushBudget()) {
 		fd.Severity = finding.Info
 		fd.Consequence = "The topic in use covers all that the source still holds; the other one is a leftover."

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -81,4 +82,9 @@ func (f *flowView) restCommand(path, shows string) finding.Command {
 // adminBootstrapOf is the same for tools that call the file of client properties --admin.config.
 func adminBootstrapOf(c *clusterView) string {
 	return strings.Replace(bootstrapOf(c), " --command-config ", " --admin.config ", 1)
+}
+
+// captureCommand keeps all that the doctor reads, before something is deleted.
+func captureCommand(f *flowView) string {
+	return "mm2doctor capture before.json " + quote(cmp.Or(f.File, "mm2.properties"))
 }
