@@ -16,15 +16,16 @@ type edge struct {
 // edges, causes first. Where several causes fit, the order of the design decides: wrong place, other incarnation, copied,
 // drifted, held back.
 var edges = []edge{
+	{605, 309, nil},
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
 	{111, 101, nil}, {111, 103, nil}, {111, 104, nil}, {111, 201, nil}, {111, 202, nil}, {111, 208, refusedWithoutSyncs}, {111, 214, nil},
 	{115, 101, nil}, {115, 102, nil}, {115, 103, nil}, {115, 104, nil}, {115, 107, nil}, {115, 202, nil}, {115, 206, nil}, {115, 214, nil},
 	{102, 104, nil}, {102, 105, nil}, {102, 107, nil},
-	{117, 106, oftenBackThere}, {117, 206, oftenBackThere}, {117, 303, oftenBackThere}, {117, 401, oftenBackThere}, {117, 403, oftenBackThere}, {117, 405, oftenBackThere},
-	{105, 103, syncsDeleted}, {105, 206, deletedBefore},
+	{117, 106, oftenBackThere}, {117, 206, oftenBackThere}, {117, 303, oftenBackThere}, {117, 401, oftenBackThere}, {117, 403, oftenBackThere}, {117, 405, oftenBackThere}, {117, 404, oftenBackThere}, {117, 406, oftenBackThere},
+	{104, 402, pastNewest}, {105, 103, syncsDeleted}, {105, 206, deletedBefore},
 	{107, 103, nil}, {107, 104, nil}, {107, 206, beforeFirstSync},
-	{106, 206, droppedBefore}, {106, 303, copyOfBefore}, {106, 401, copyOfBefore},
+	{106, 206, droppedBefore}, {106, 303, copyOfBefore}, {106, 401, copyOfBefore}, {106, 406, steppedBack},
 	{113, 206, beforeFirstRecord},
 	{112, 104, nil}, {112, 110, nil}, {112, 114, nil},
 	{611, 103, nil}, {611, 104, nil}, {611, 110, nil}, {611, 114, nil}, {611, 304, coordinatorGone},
@@ -39,6 +40,18 @@ var edges = []edge{
 	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
+	{305, 302, nil}, {305, 304, nil}, {305, 316, nil},
+	{308, 302, nil}, {308, 303, nil}, {308, 304, nil}, {308, 310, nil},
+	{314, 304, nil}, {301, 314, nil}, {315, 304, nil},
+	{312, 303, overruled},
+	{112, 307, nil}, {206, 307, nil}, {208, 307, nil}, {301, 307, nil}, {304, 307, nil},
+	{112, 309, nil}, {206, 309, nil}, {208, 309, nil}, {301, 309, nil}, {304, 309, nil},
+	{401, 311, nil},
+	{406, 401, nil}, {406, 403, nil}, {406, 303, nil}, {406, 206, nil}, {406, 405, nil}, {406, 404, nil}, {406, 402, nil},
+	{206, 404, nil}, {403, 404, nil}, {405, 404, nil}, {206, 402, nil}, {208, 402, nil}, {112, 402, nil}, {301, 402, nil}, {304, 402, nil}, {302, 402, nil},
+	{602, 101, ownTopics}, {602, 103, notOfGroup}, {602, 109, notOfGroup}, {602, 201, ownTopics}, {602, 202, nil}, {602, 205, ofGroup}, {602, 206, ownTopics}, {602, 208, ownTopics}, {602, 214, nil},
+	{306, 304, nil}, {306, 402, nil},
+	{607, 214, nil}, {607, 304, nil}, {607, 205, nil},
 }
 
 // refusedWithoutSyncs: from 3.9.0 on a checkpoint connector that is told of no offset syncs is not created (KAFKA-16254).
@@ -63,6 +76,18 @@ func deletedBefore(cause, effect *raw) bool {
 	return syncsDeleted(cause, effect) && beforeFirstSync(cause, effect)
 }
 
+// pastNewest: the position has passed the newest sync, which is the one that is overdue.
+func pastNewest(_, effect *raw) bool {
+	ps, st := effect.s.gp.syncsOf().Get()
+	return st == snapshot.Known && effect.s.gp.sourceOffset().Or(-1) > ps.Newest.Up
+}
+
+// steppedBack: the offset syncs themselves show the step that the row's numbers suffer from.
+func steppedBack(_, effect *raw) bool {
+	_, ok := effect.s.gp.stepBack()
+	return ok
+}
+
 // droppedBefore: the mappings that the position needs were dropped when the source was read again.
 func droppedBefore(_, effect *raw) bool {
 	b, ok := effect.s.gp.stepBack()
@@ -81,11 +106,12 @@ func beforeFirstRecord(_, effect *raw) bool {
 	return ok && effect.s.gp.sourceOffset().Or(noLimit) < first
 }
 
-// coordinatorGone: the group's offsets on the target lie in a partition without a leader.
+// coordinatorGone: the group's offsets lie in a partition without a leader.
 func coordinatorGone(_, effect *raw) bool {
 	f := effect.s.flow
-	t := f.internalTopic(f.dst, offsetsTopic).Or(nil)
-	return t != nil && slices.Contains(leaderless(t), coordinating(effect.s.gp.group, len(t.Partitions)))
+	_, onTarget := f.v.coordinatorPartition(f.dst, effect.s.group)
+	_, onSource := f.v.coordinatorPartition(f.src, effect.s.group)
+	return onTarget == -1 || onSource == -1
 }
 
 // refusedSyncs: too few replicas of the offset-syncs topic are in sync, so that its writes are refused.
@@ -97,9 +123,17 @@ func refusedSyncs(cause, _ *raw) bool {
 // refusedCommits: the same for the partition that the group's offsets lie in.
 func refusedCommits(_, effect *raw) bool {
 	f := effect.s.flow
-	t := f.internalTopic(f.dst, offsetsTopic).Or(nil)
-	return t != nil && f.refuses(f.dst, offsetsTopic, coordinating(effect.s.gp.group, len(t.Partitions)))
+	part, _ := f.v.coordinatorPartition(f.dst, effect.s.group)
+	return f.refuses(f.dst, offsetsTopic, part)
 }
+
+// ownTopics: missing rights for MirrorMaker 2's own topics, not those for a topic or a group.
+func ownTopics(cause, _ *raw) bool { return cause.grain == finding.OnFlow }
+
+// ofGroup: missing rights for reading a group on the source.
+func ofGroup(cause, _ *raw) bool { return cause.grain == finding.OnGroup }
+
+func notOfGroup(cause, _ *raw) bool { return cause.grain != finding.OnGroup }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
 
@@ -112,7 +146,7 @@ func (e *engine) attach() {
 			if effect.root != nil {
 				continue
 			}
-			for _, cause := range index.covering(ed.Cause, effect.f) {
+			for _, cause := range append(index.covering(ed.Cause, effect.f), e.reaching(ed, index)...) {
 				if cause.f.Severity < finding.Warning && effect.f.Severity > finding.Info {
 					continue // a remark never explains a fault away
 				}
@@ -130,6 +164,21 @@ func (e *engine) attach() {
 			t.f.Severity = max(t.f.Severity, r.f.Severity)
 		}
 	}
+}
+
+// reaching are causes that do harm to others than their own subject: a stored negative offset ends the whole pass of
+// group-offset sync (KAFKA-15607).
+func (e *engine) reaching(ed edge, x rawIndex) []*raw {
+	if ed.Cause != 314 || ed.Effect != 304 {
+		return nil
+	}
+	var out []*raw
+	for _, r := range x.byCode[ed.Cause] {
+		if len(r.f.Bugs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // spot is what a finding speaks of; empty fields stand for all.
@@ -205,10 +254,10 @@ type mergeKey struct {
 }
 
 // perGroup are codes that name something that belongs to one group: its members, its offsets.
-var perGroup = []finding.Code{302, 303, 217}
+var perGroup = []finding.Code{302, 303, 217, 305, 308, 313}
 
 // perTopic are codes whose reason belongs to one topic.
-var perTopic = []finding.Code{109, 604}
+var perTopic = []finding.Code{109, 604, 406}
 
 func (e *engine) findings() []finding.Finding {
 	loud := e.loud()
@@ -281,8 +330,20 @@ func mergeRaws(rs []*raw) finding.Finding {
 		}
 		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
 	}
+	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
+		f.Fixes = fixes(rs)
+	}
+	if more := observedOfAll[f.Code]; more != nil && len(rs) > 1 {
+		f.Observed = more(rs)
+	}
 	return f
 }
+
+// joinedFixes are repairs of a merged finding that are made of all it is merged from.
+var joinedFixes = map[finding.Code]func(rs []*raw) []finding.Fix{306: aclFixesOfAll, 602: aclFixesOfAll}
+
+// observedOfAll are the numbers of a merged finding where each subject's own matter.
+var observedOfAll = map[finding.Code]func(rs []*raw) finding.Observed{402: worstReread}
 
 // fixesOfAll are repairs with a step for each group and topic of a merged finding. mode is that of the single repair, which
 // all that are merged share.
@@ -290,7 +351,24 @@ var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode s
 	106: rewindFixOfAll,
 	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
 	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
+	307: func(f *flowView, gps []groupPartition, mode string) finding.Fix { return expiryFix(f, gps, mode) },
+	309: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return startFix(f, gps) },
+	310: func(f *flowView, gps []groupPartition, _ string) finding.Fix {
+		return excludeAll(f, gps, activeSideText(f))
+	},
+	311: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return epochFix(f, gps) },
+	312: twoWritersFix,
+	314: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return negativeFix(f, gps) },
+	315: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return metadataFix(f, gps) },
+	316: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return rewoundFix(f, gps) },
 	401: wrongNumberFix(""),
+	404: func(f *flowView, gps []groupPartition, mode string) finding.Fix {
+		if mode == "kafka" {
+			return skipFix(f, gps)
+		}
+		return rewriteFix(f, gps, "")
+	},
+	406: anewFixOfAll,
 	403: wrongNumberFix("3.4.1"),
 	405: wrongNumberFix("3.4.1"),
 }

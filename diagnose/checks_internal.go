@@ -13,20 +13,12 @@ import (
 var internalChecks = []check{
 	{Code: 104, Grain: finding.OnPartition, Needs: finding.SyncsOf | finding.TargetLog | finding.Settings, Earlier: finding.SyncsOf | finding.TargetLog, Uses: finding.Generation | finding.Tasks | finding.SourcePositions | finding.EarlierLook | finding.SyncsTopic | finding.SourceTopic | finding.TargetTopic, Applies: mirroredPartition, Gap: staleUnknown, Decides: true, Run: checkStale},
 	{Code: 105, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.InternalTopics, Applies: hasRows, Gap: syncsConfigUnknown, Decides: true, Run: checkNotCompacted},
-	{Code: 106, Grain: finding.OnPartition, Needs: finding.SyncsOf | finding.TargetLog, Uses: finding.SourceLog | finding.SourceOffset | finding.TargetOffset | finding.CheckpointsOf | finding.Generation | finding.Settings | finding.Tasks | finding.SyncsTopic | finding.SourceTopic, Applies: followedPartition, Gap: rewindUnknown, Decides: true, Run: checkRewound},
+	{Code: 106, Grain: finding.OnPartition, Needs: finding.SyncsOf, Uses: finding.SourceLog | finding.SourceOffset | finding.TargetOffset | finding.CheckpointsOf | finding.Generation | finding.Settings | finding.Tasks | finding.SyncsTopic | finding.SourceTopic, Applies: followedPartition, Gap: rewindUnknown, Decides: true, Run: checkSyncsRewound},
 	{Code: 107, Grain: finding.OnFlow, Needs: finding.SyncsOthers | finding.SyncsTopic, Uses: finding.SyncsOf | finding.SourceLog | finding.OtherFlows | finding.InternalTopics | finding.Settings | finding.SourceOffset, Applies: hasRows, Gap: twiceUnknown, Decides: true, Run: checkTwice},
 	{Code: 111, Grain: finding.OnFlow, Uses: finding.Settings | finding.Generation, Applies: hasRows, Gap: versionOfSwitchUnknown, Run: checkSyncsDisabled},
 	{Code: 115, Grain: finding.OnFlow, Needs: finding.SyncsOthers | finding.SyncsTopic, Uses: finding.Settings, Applies: hasRows, Decides: true, Run: checkOwnAlias},
 	{Code: 116, Grain: finding.OnFlow, Uses: finding.InternalTopics | finding.BrokerSettings, Applies: hasRows, Gap: replicationUnknown, Decides: true, Run: checkFragile},
 	{Code: 117, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.TargetLog | finding.SyncsOf | finding.Settings, Applies: hasRows, Decides: true, Run: checkShared},
-}
-
-// syncsCluster is the cluster that holds the offset-syncs topic.
-func (f *flowView) syncsCluster() *clusterView {
-	if f.SyncsOn == f.Target {
-		return f.dst
-	}
-	return f.src
 }
 
 // syncsTopicSetting is a setting of the offset-syncs topic.
@@ -63,7 +55,7 @@ func checkNotCompacted(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "cleanup.policy", Value: e.Value}, {Name: "retention.ms", Value: retention}, {Name: "log start", Value: sy.Start}, {Name: "records", Value: sy.Records}},
 		Because:     fmt.Sprintf("%s on %s has cleanup.policy=%s (retention.ms=%s): the broker deletes offset syncs by age", f.SyncsTopic, c.Alias, e.Value, cmp.Or(retention, "not known")),
 		Consequence: "Mappings of partitions that are quiet for longer than that vanish; positions that rest on them are no longer translated.",
-		Confirm:     []finding.Command{describeTopic(c, f.SyncsTopic, "Configs: cleanup.policy"), endsCommand(c, f.SyncsTopic, " --time -2", "a log start above 0: records were deleted")},
+		Confirm:     []finding.Command{describeTopic(c, f.SyncsTopic, "Configs: cleanup.policy"), logEnds(c, f.SyncsTopic, " --time -2", "a log start above 0: records were deleted")},
 		Fixes: []finding.Fix{{Mode: "kafka", WaitSeconds: 30,
 			Text: fmt.Sprintf("Set the topic to compact, at once: what is deleted does not come back. A restart of the source connector then writes a sync with the next record of each partition; groups that stand before it on %s stay untranslated until they have read past it.", f.Source),
 			Steps: []finding.Step{{Text: "keep the newest sync of each partition for good", Command: "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --alter --entity-type topics --entity-name " + quote(f.SyncsTopic) + " --add-config cleanup.policy=compact",

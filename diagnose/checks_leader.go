@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"unicode/utf16"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -26,32 +25,31 @@ func (f *flowView) internals() []struct {
 	}{{at, f.SyncsTopic}, {f.dst, f.Checkpoints}, {f.src, offsetsTopic}, {f.dst, offsetsTopic}}
 }
 
-// coordinating is the partition of __consumer_offsets that a group's offsets lie in: Java's hash of the id, without its sign, by
-// the number of partitions.
-func coordinating(group string, partitions int) int32 {
-	if partitions == 0 {
-		return -1
-	}
-	var h int32
-	for _, c := range utf16.Encode([]rune(group)) {
-		h = 31*h + int32(c)
-	}
-	return (h & 0x7fffffff) % int32(partitions)
-}
-
-// coordinatedBy are the followed groups whose offsets lie in one of the partitions.
-func (f *flowView) coordinatedBy(parts []int32, of int) []string {
+// coordinatedBy are the followed groups whose offsets lie in one of the partitions, but for those of which the coordinator's
+// silence is told already (607).
+func (f *flowView) coordinatedBy(c *clusterView, parts []int32) []string {
 	seen := map[string]bool{}
 	var out []string
+	if !c.listed.Known() {
+		return nil // whether the coordinator answers is not known
+	}
 	for _, gp := range f.rows {
-		if !seen[gp.group] && slices.Contains(parts, coordinating(gp.group, of)) {
-			seen[gp.group] = true
+		if seen[gp.group] {
+			continue
+		}
+		seen[gp.group] = true
+		if g := c.groups[gp.group]; g != nil && (coordinatorSilent(g.State.Why()) || coordinatorSilent(g.Offsets.Why())) {
+			continue
+		}
+		if part, _ := f.v.coordinatorPartition(c, gp.group); slices.Contains(parts, part) {
 			out = append(out, gp.group)
 		}
 	}
 	slices.Sort(out)
 	return out
 }
+
+func coordinatorSilent(g *snapshot.Gap) bool { return g != nil && g.Code == coordinatorGap }
 
 // leaderless are the partitions that have no leader.
 func leaderless(t *snapshot.Topic) []int32 {
@@ -77,7 +75,7 @@ func checkLeaderlessInternal(_ *View, s subject) *finding.Finding {
 		parts := leaderless(t)
 		what := "it can be neither read nor written"
 		if i.name == offsetsTopic && len(parts) > 0 {
-			groups := f.coordinatedBy(parts, len(t.Partitions))
+			groups := f.coordinatedBy(i.c, parts)
 			if len(groups) == 0 {
 				continue
 			}

@@ -87,7 +87,7 @@ func checkMiddle(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "first record mirrored", Value: first}, {Name: "log start on " + f.Source, Value: start}, {Name: "offsets without a copy", Value: first - start}, {Name: "groups before it", Value: len(groups)}},
 		Because:     fmt.Sprintf("the first record of %s-%d is source offset %d, and %s still holds the log from %d on: mirroring began in the middle", s.gp.remote, s.gp.part, first, f.Source, start),
 		Consequence: fmt.Sprintf("The offsets %d to %d have no copy on %s, and no position among them can be translated.", start, first-1, f.Target),
-		Confirm:     []finding.Command{syncsCommand(f), endsCommand(f.src, s.topic, " --time -2", "the log start")},
+		Confirm:     []finding.Command{syncsCommand(f), logEnds(f.src, s.topic, " --time -2", "the log start")},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000), Steps: f.fromStartSteps(latest),
 			Text: fmt.Sprintf("Let each group read on %s past %d before a failover; what lies before is not on %s, and its start there skips it. To have it mirrored after all, the connector must begin anew, which writes everything a second time: only into a new alias or after the copy was deleted.", f.Source, first, f.Target)}},
 	}

@@ -66,7 +66,7 @@ func (s subject) nextOf(before groupPartition) (next int64, moved bool, gap *sna
 	if st0 == snapshot.Known && st1 == snapshot.Known {
 		return p1.Offset + 1, p1.Offset != p0.Offset, nil
 	}
-	next, gap = before.copied()
+	next, gap = before.mirroredTo()
 	if gap != nil && gap.Code == "undetermined" && f.Positions.Unknown() && f.Positions.Why() != nil {
 		gap = f.Positions.Why()
 	}
@@ -122,7 +122,7 @@ func checkStalled(_ *View, s subject) *finding.Finding {
 		Because: fmt.Sprintf("%s-%d on %s grew from %d to %d within %s, and %s-%d on %s stands at %d: nothing after source offset %d was mirrored", s.topic, s.gp.part, f.Source,
 			end0, src.End.Or(0), age(f.sinceBefore()), s.gp.remote, s.gp.part, f.Target, dst.End.Or(0), next-1),
 		Consequence: "Records from there on are not on " + f.Target + "; positions of groups do not follow beyond what is mirrored.",
-		Confirm:     []finding.Command{endsCommand(f.src, s.topic, "", "the end grows"), endsCommand(f.dst, s.gp.remote, "", "the end does not"), statusCommand(f)},
+		Confirm:     []finding.Command{logEnds(f.src, s.topic, "", "the end grows"), logEnds(f.dst, s.gp.remote, "", "the end does not"), statusCommand(f)},
 	}
 	if held {
 		fd.Because += fmt.Sprintf("; the source is read with isolation.level=read_committed, and an open transaction begins at %d", open)
@@ -161,7 +161,7 @@ func (s subject) waiting() (before groupPartition, offsets int64, gap *snapshot.
 	if k1 == snapshot.Known && p1.Offset+1 >= end {
 		return before, 0, nil
 	}
-	next, gap := s.gp.copied()
+	next, gap := s.gp.mirroredTo()
 	switch {
 	case gap == nil && stored:
 		next = max(next, p1.Offset+1)
@@ -192,13 +192,13 @@ func checkLagging(_ *View, s subject) *finding.Finding {
 	if gap != nil || offsets == 0 {
 		return nil
 	}
-	next, gap := s.gp.copied()
+	next, gap := s.gp.mirroredTo()
 	if gap != nil {
 		next = f.position(s.topic, s.gp.part).Or(snapshot.Position{}).Offset + 1
 	}
 	end0, _ := before.readable()
 	end1, _ := s.gp.readable()
-	then, gap := before.copied()
+	then, gap := before.mirroredTo()
 	if gap != nil {
 		then = before.flow.position(s.topic, s.gp.part).Or(snapshot.Position{}).Offset + 1
 	}
@@ -210,7 +210,7 @@ func checkLagging(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "source offsets not mirrored", Value: lag1}, {Name: "in the look before", Value: lag0}, {Name: "waiting for at least", Value: age(f.sinceBefore())}, {Name: "mirrored at most up to", Value: next - 1}, {Name: "source end", Value: end1}},
 		Because:     fmt.Sprintf("%d offsets of %s-%d are not mirrored yet, and records before %d have waited for %s at least (in the look before: %d)", lag1, s.topic, s.gp.part, end0, age(f.sinceBefore()), lag0),
 		Consequence: fmt.Sprintf("A failover now loses them on %s; a group that has read beyond source offset %d reads again from what is mirrored.", f.Target, next-1),
-		Confirm:     []finding.Command{endsCommand(f.src, s.topic, "", "the end"), endsCommand(f.dst, s.gp.remote, "", "the end, which grows more slowly or later"), statusCommand(f)},
+		Confirm:     []finding.Command{logEnds(f.src, s.topic, "", "the end"), logEnds(f.dst, s.gp.remote, "", "the end, which grows more slowly or later"), statusCommand(f)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int(f.stillBudget() / 1000), Steps: []finding.Step{raiseTasks(f)},
 			Text: "While a backlog is being copied, wait until it is. If it does not shrink: more tasks (tasks.max, up to the number of partitions), MirrorMaker 2 nearer to the target, larger batches of its producer (batch.size, linger.ms, compression.type), larger fetches."}},
 	}

@@ -8,13 +8,10 @@ import (
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
-// stepBack is the newest step back of a partition's syncs. cut: there is none in the topic, but the copy ends before its newest
-// sync, so that the next one will be one.
+// stepBack is the newest step back of a partition's syncs.
 type stepBack struct {
 	before, after snapshot.Sync
 	up, down      bool
-	cut           bool
-	end           int64 // of the copy, where cut
 }
 
 // stepBack of a source partition; ok is false where the syncs only go forward.
@@ -22,10 +19,6 @@ func (gp groupPartition) stepBack() (b stepBack, ok bool) {
 	ps, st := gp.syncsOf().Get()
 	if st != snapshot.Known {
 		return b, false
-	}
-	// Syncs are read before the ends: a copy that still is what they speak of ends after the newest.
-	if p, st := gp.targetPartition().Get(); st == snapshot.Known && p.End.Known() && ps.Newest.Down >= p.End.Or(0) {
-		return stepBack{before: ps.Newest, down: true, cut: true, end: p.End.Or(0)}, true
 	}
 	if r := ps.LastRewind; r != nil {
 		return stepBack{before: r.Before, after: r.After, up: r.After.Up < r.Before.Up, down: r.After.Down < r.Before.Down}, true
@@ -54,9 +47,6 @@ func (gp groupPartition) suffers(b stepBack) bool {
 	}
 	c, cst := gp.checkpoint().Get()
 	t, tst := gp.targetOffset().Get()
-	if b.cut {
-		return tst == snapshot.Known && t > b.end || cst == snapshot.Known && c.Down > b.end
-	}
 	f.v.touch(finding.Generation)
 	if b.up && u < b.after.Up && f.gens.set&^mm2.SetOf(mm2.G1, mm2.G2) != 0 && (cst != snapshot.Known || c.Up < u) {
 		return true // all older mappings were dropped; up to 3.4.0 there is only the newest anyway
@@ -89,8 +79,8 @@ func rewindUnknown(_ *View, s subject) *snapshot.Gap {
 	return nil
 }
 
-// checkRewound: which of the two offsets went back tells which side began anew. Where no group feels it any more it is a remark.
-func checkRewound(_ *View, s subject) *finding.Finding {
+// checkSyncsRewound: which of the two offsets went back tells which side began anew. Where no group feels it any more it is a remark.
+func checkSyncsRewound(_ *View, s subject) *finding.Finding {
 	f, gp := s.flow, s.gp
 	b, ok := gp.stepBack()
 	if !ok {
@@ -104,7 +94,7 @@ func checkRewound(_ *View, s subject) *finding.Finding {
 	}
 	fd := &finding.Finding{
 		Observed: finding.Observed{{Name: "sync before", Value: shownSync(b.before)}, {Name: "sync after", Value: shownSync(b.after)}, {Name: "groups that feel it", Value: len(groups)}},
-		Confirm:  []finding.Command{syncsCommand(f), endsCommand(f.src, s.topic, "", "the end of the source"), endsCommand(f.dst, gp.remote, "", "the end of the copy")},
+		Confirm:  []finding.Command{syncsCommand(f), logEnds(f.src, s.topic, "", "the end of the source"), logEnds(f.dst, gp.remote, "", "the end of the copy")},
 		Fixes:    []finding.Fix{rewindFix(f, b, rows)},
 	}
 	if len(groups) == 0 {
@@ -113,12 +103,6 @@ func checkRewound(_ *View, s subject) *finding.Finding {
 	name := fmt.Sprintf("%s-%d", s.topic, gp.part)
 	end, recreated := gp.sourceRecreated(b)
 	switch {
-	case b.cut:
-		fd.Slug = "target-recreated"
-		fd.Severity = 0
-		fd.Observed = finding.Observed{{Name: "newest sync", Value: shownSync(b.before)}, {Name: "copy's end", Value: b.end}, {Name: "groups beyond the end", Value: len(groups)}}
-		fd.Because = fmt.Sprintf("the newest offset sync of %s is %d -> %d, and %s-%d on %s ends at %d: the copy was deleted and made again, or cut off, and nothing was mirrored since", name, b.before.Up, b.before.Down, gp.remote, gp.part, f.Target, b.end)
-		fd.Consequence = "All mappings, checkpoints and target offsets of the partition speak of the copy of before; MirrorMaker 2 goes on after the last record it mirrored and does not fill the new copy with what the old one held."
 	case b.up && b.down:
 		fd.Because = fmt.Sprintf("the offset syncs of %s went back on both sides, from %d -> %d to %d -> %d: source topic and copy were recreated, or a second writer uses the topic", name, b.before.Up, b.before.Down, b.after.Up, b.after.Down)
 		fd.Consequence = "Mappings of before were dropped; target offsets of before stay, since MirrorMaker 2 never lowers one of an idle group."
@@ -145,7 +129,7 @@ func checkRewound(_ *View, s subject) *finding.Finding {
 	case len(groups) > 0:
 		fd.Because += fmt.Sprintf("; groups that still feel it (%d): %s", len(groups), list(groups, 5))
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "groups", Value: list(groups, 5)})
-	case !b.cut:
+	default:
 		fd.Because += "; no group that is followed stands before it any more"
 		fd.Fixes = nil
 	}

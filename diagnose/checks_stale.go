@@ -52,11 +52,7 @@ func (s subject) overdueSync() (o overdueSync, gap *snapshot.Gap) {
 			o.behind = 0
 		}
 	}
-	lag := f.lagMax()
-	if lag.Unknown() {
-		return o, cmp.Or(lag.Why(), &snapshot.Gap{Code: "not-asked", Why: keyLagMax + " is not known"})
-	}
-	o.allows = lag.Or(0)
+	o.allows, _ = f.lagMax()
 	yes, known := f.syncsByDistance()
 	switch {
 	case !known && o.behind > o.allows:
@@ -94,7 +90,7 @@ func checkStale(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "newest sync", Value: shownSync(o.newest)}, {Name: "written", Value: age(f.v.now-o.newest.Time) + " ago"}, {Name: "records of the copy behind it", Value: o.behind}, {Name: keyLagMax, Value: o.allows}, {Name: "between the looks", Value: age(f.sinceBefore())}},
 		Because:     fmt.Sprintf("%d records of %s-%d were mirrored behind the newest offset sync (%d -> %d) %s ago, records go on being mirrored, and no newer sync was written; this version writes %s", o.behind, s.topic, s.gp.part, o.newest.Up, o.newest.Down, age(f.sinceBefore()), rule),
 		Consequence: fmt.Sprintf("Every position beyond %d is translated to %d: at a failover all that was read since is read again.", o.newest.Up, o.newest.Down+1),
-		Confirm:     []finding.Command{syncsCommand(f), endsCommand(f.dst, s.gp.remote, "", "the end of the copy, which grows")},
+		Confirm:     []finding.Command{syncsCommand(f), logEnds(f.dst, s.gp.remote, "", "the end of the copy, which grows")},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget()) / 1000), Steps: []finding.Step{restartSource(f)},
 			Text: "Look into MirrorMaker 2's log for `Failure sending offset sync.` (a missing Write right on the offset-syncs topic, too few replicas in sync) and for source offsets that are not committed (`Failed to flush`, `Timed out waiting to flush`): syncs that are held back wait for that commit. Repair that, then restart the source connector: the next record of each partition writes a sync."}},
 	}

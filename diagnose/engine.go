@@ -165,7 +165,7 @@ type skipSpot struct {
 
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
-	if c.Decides && s.flow != nil && gap.Failed() {
+	if c.Decides && s.flow != nil && gap.Failed() && gap.Code != "unreachable" { // a whole cluster is told once (001)
 		s.flow.unread[finding.Lookup(c.Code).Link] = true
 	}
 	var at spot

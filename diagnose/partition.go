@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -67,23 +66,6 @@ func (f *flowView) syncsByDistance() (yes, known bool) {
 	return !old && len(es) > 0, !old || len(es) == 1
 }
 
-// lagMax is offset.lag.max of the source connector.
-func (f *flowView) lagMax() snapshot.Fact[int64] {
-	e := f.setting(connSource, keyLagMax)
-	x, st := e.Get()
-	switch st {
-	case snapshot.Absent:
-		return snapshot.Is(int64(translate.DefaultLagMax))
-	case snapshot.Unknown:
-		return snapshot.NotKnown[int64](e.Why())
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(x.Value), 10, 64)
-	if err != nil {
-		return snapshot.NotKnown[int64](&snapshot.Gap{Code: "unreadable", Why: keyLagMax + " is no number: " + x.Value})
-	}
-	return snapshot.Is(n)
-}
-
 // exactlyOnce says that the worker may write in transactions, so that the copy holds markers among the records (3.5.0).
 func (f *flowView) exactlyOnce() bool {
 	e, st := f.setting(worker, keyExactlyOnce).Get()
@@ -135,10 +117,10 @@ func (gp groupPartition) holes() int64 {
 	return someHoles
 }
 
-// copied is an upper bound of the source offset that is mirrored next, from the newest sync and what was written to the copy
+// mirroredTo is an upper bound of the source offset that is mirrored next, from the newest sync and what was written to the copy
 // after it. From 3.4.1 on every hole of the source asks for a sync, so after the newest one both logs go on record by record;
 // markers and other writers on the target only raise the bound.
-func (gp groupPartition) copied() (next int64, gap *snapshot.Gap) {
+func (gp groupPartition) mirroredTo() (next int64, gap *snapshot.Gap) {
 	f := gp.flow
 	if yes, _ := f.syncsByDistance(); !yes {
 		return 0, &snapshot.Gap{Code: "undetermined", Why: "up to 3.4.0 the offset syncs do not tell how far the source connector has come, and its stored positions are not known"}
@@ -175,8 +157,8 @@ func describeTopic(c *clusterView, topic, shows string) finding.Command {
 	return finding.Command{Cluster: c.Alias, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --describe --topic " + quote(topic), Shows: shows}
 }
 
-// endsCommand prints the ends of a topic's partitions, or their log starts with args " --time -2".
-func endsCommand(c *clusterView, topic, args, shows string) finding.Command {
+// logEnds prints the ends of a topic's partitions, or their log starts with args " --time -2".
+func logEnds(c *clusterView, topic, args, shows string) finding.Command {
 	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + quote(topic) + args, Shows: shows}
 }
 

@@ -26,8 +26,6 @@ const (
 	keyBeatEnabled     = "emit.heartbeats.enabled"
 	keyBeatInterval    = "emit.heartbeats.interval.seconds"
 	keySyncsEnabled    = "emit.offset-syncs.enabled"
-	keyLagMax          = "offset.lag.max"
-	keyExactlyOnce     = "exactly.once.source.support"
 	keyOffsetReset     = "auto.offset.reset"
 	keyIsolation       = "isolation.level"
 	connSource         = "MirrorSourceConnector"
