@@ -107,13 +107,7 @@ func checkSyncsDisabled(_ *View, s subject) *finding.Finding {
 	if !off || f.gens.version.Before(3, 9, 0) {
 		return nil
 	}
-	step := finding.Step{Text: "set in the configuration of " + f.connectorName(connSource), Properties: finding.Observed{{Name: keySyncsEnabled, Value: "true"}}, Undo: `set it back to "false"`}
-	fix := finding.Fix{Mode: f.fixMode(), Text: "Switch offset syncs on; Connect restarts the connector by itself.", Steps: []finding.Step{step}, WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000)}
-	if f.fixMode() == "dedicated" {
-		fix.Steps[0].Text, fix.Steps[0].File = "set it for the flow", f.File
-		fix.Steps[0].Properties = finding.Observed{{Name: f.Name() + "." + keySyncsEnabled, Value: "true"}}
-		fix.Text, fix.Steps = "Switch offset syncs on, then restart MirrorMaker 2.", append(fix.Steps, restartStep(f))
-	}
+	fix := propertyFix(f, "Switch offset syncs on, then restart MirrorMaker 2.", keySyncsEnabled, "true", f.discoveryStart()+f.flushBudget()+f.emitBudget()+f.commitBudget())
 	return &finding.Finding{
 		Subject:     finding.Subject{Connector: f.connectorName(connSource), File: e.File, Line: e.Line, Key: e.Key},
 		Observed:    finding.Observed{{Name: keySyncsEnabled, Value: e.Value}, {Name: "set in", Value: where(e)}},

@@ -89,7 +89,7 @@ func checkMiddle(_ *View, s subject) *finding.Finding {
 		Consequence: fmt.Sprintf("The offsets %d to %d have no copy on %s, and no position among them can be translated.", start, first-1, f.Target),
 		Confirm:     []finding.Command{syncsCommand(f), logEnds(f.src, s.topic, " --time -2", "the log start")},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000), Steps: f.fromStartSteps(latest),
-			Text: fmt.Sprintf("Let each group read on %s past %d before a failover; what lies before is not on %s, and its start there skips it. To have it mirrored after all, the connector must begin anew, which writes everything a second time: only into a new alias or after the copy was deleted.", f.Source, first, f.Target)}},
+			Text: fmt.Sprintf("Let each group read on %s past %d before a failover; what lies before is not on %s, and its start there skips it. To have it mirrored after all, the connector must begin anew, which writes everything a second time: only into a new alias or after the copy was deleted.%s", f.Source, first, f.Target, newPartitions(latest))}},
 	}
 	if len(groups) > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "least position", Value: least})
@@ -109,10 +109,12 @@ func (f *flowView) fromStartSteps(latest bool) []finding.Step {
 	if !latest {
 		return nil
 	}
-	step := finding.Step{Text: "let partitions that are new to the connector begin at their start; those it knows go on from where they are", Properties: finding.Observed{{Name: "source.consumer." + keyOffsetReset, Value: "earliest"}}, Undo: `set it back to "latest"`}
-	if f.fixMode() != "dedicated" {
-		return []finding.Step{step}
+	return setSource(f, "source.consumer."+keyOffsetReset, "earliest")
+}
+
+func newPartitions(latest bool) string {
+	if !latest {
+		return ""
 	}
-	step.File, step.Properties = f.File, finding.Observed{{Name: f.Name() + ".source.consumer." + keyOffsetReset, Value: "earliest"}}
-	return []finding.Step{step, restartStep(f)}
+	return " The setting makes partitions that are new to the connector begin at their start; those it knows go on from where they are."
 }

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -211,8 +210,8 @@ func checkLagging(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("%d offsets of %s-%d are not mirrored yet, and records before %d have waited for %s at least (in the look before: %d)", lag1, s.topic, s.gp.part, end0, age(f.sinceBefore()), lag0),
 		Consequence: fmt.Sprintf("A failover now loses them on %s; a group that has read beyond source offset %d reads again from what is mirrored.", f.Target, next-1),
 		Confirm:     []finding.Command{logEnds(f.src, s.topic, "", "the end"), logEnds(f.dst, s.gp.remote, "", "the end, which grows more slowly or later"), statusCommand(f)},
-		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int(f.stillBudget() / 1000), Steps: []finding.Step{raiseTasks(f)},
-			Text: "While a backlog is being copied, wait until it is. If it does not shrink: more tasks (tasks.max, up to the number of partitions), MirrorMaker 2 nearer to the target, larger batches of its producer (batch.size, linger.ms, compression.type), larger fetches."}},
+		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int(f.stillBudget() / 1000), Steps: setSource(f, "tasks.max", "8"),
+			Text: "While a backlog is being copied, wait until it is. If it does not shrink: more tasks (tasks.max, up to the number of partitions; eight here), MirrorMaker 2 nearer to the target, larger batches of its producer (batch.size, linger.ms, compression.type), larger fetches."}},
 	}
 	if lag1 < lag0 {
 		fd.Because += "; it is catching up"
@@ -222,17 +221,4 @@ func checkLagging(_ *View, s subject) *finding.Finding {
 		fd.Because += fmt.Sprintf("; the source connector started %s ago and copies what is there", age(f.v.now-start))
 	}
 	return fd
-}
-
-func raiseTasks(f *flowView) finding.Step {
-	now := "1"
-	if e, st := f.setting(connSource, "tasks.max").Get(); st == snapshot.Known {
-		now = cmp.Or(e.Value, now)
-	}
-	step := finding.Step{Text: "give the source connector more tasks; it now has " + now + " at most", Properties: finding.Observed{{Name: "tasks.max", Value: "8"}}, Undo: "set it back to " + now}
-	if f.fixMode() == "dedicated" {
-		step.File, step.Properties = f.File, finding.Observed{{Name: f.Name() + ".tasks.max", Value: "8"}}
-		step.Stops = []string{"mirroring of all flows of that process, for the time of a restart"}
-	}
-	return step
 }

@@ -151,12 +151,11 @@ func rewindFix(f *flowView, b stepBack, rows []groupPartition) finding.Fix {
 	c := f.syncsCluster()
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 		Text: fmt.Sprintf("Stop MirrorMaker 2, delete offset syncs and checkpoints, which speak of the copy of before, and the offsets of idle groups on %s that come from them, then start it again: the next record of each partition writes a sync. Groups that stand before it on %s stay untranslated until they have read past it. What the copy lacks comes back only when the source connector's stored positions are reset too.", f.Target, f.Source)}
-	fix.Steps = []finding.Step{{Text: "keep what there is, for later questions", Command: captureCommand(f)},
-		{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
+	steps := append([]finding.Step{
 		{Text: "delete the offset syncs; the topic is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none: mappings of all partitions are gone, also good ones"},
-		{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}}
-	fix.Steps = append(fix.Steps, deleteOffsets(f, rows)...)
-	fix.Steps = append(fix.Steps, finding.Step{Text: "start MirrorMaker 2"})
+		{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}},
+		deleteOffsets(f, rows)...)
+	fix.Steps = append([]finding.Step{captureStep(f)}, f.whileStopped(bothConnectors, steps...)...)
 	return fix
 }
 
@@ -214,7 +213,7 @@ func checkShared(_ *View, s subject) *finding.Finding {
 		Consequence: "Positions are translated by the offsets of whichever target wrote last; a group on " + f.Target + " can be set to records it never reached, and skip those between.",
 		Confirm:     []finding.Command{syncsCommand(f)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
-			Text:  fmt.Sprintf("Give each target an alias of its own (in `clusters` and all keys, or target.cluster.alias of all three connectors), or put the topic on the targets (offset-syncs.topic.location=target, 3.0.0 and later). The set-up that is changed begins with new internal topics. Before a failover compare each group's position on %s; what was committed from the mixed topic is not corrected by itself.", f.Target),
-			Steps: []finding.Step{{Text: "rename the target's alias in one of the two set-ups, then start that MirrorMaker 2 anew", Stops: []string{"mirroring of the flows of that process, for the time of a restart"}, Undo: "rename it back"}}}},
+			Text:  fmt.Sprintf("Put the topic on the target (offset-syncs.topic.location=target, 3.0.0 and later), in both set-ups if you can, or give each target an alias of its own. The set-up that is changed begins with a new topic: groups that stand before its first sync on %s are translated once they have read past it. Before a failover compare each group's position on %s; what was committed from the mixed topic is not corrected by itself.", f.Source, f.Target),
+			Steps: setSource(f, keyLocation, "target")}},
 	}
 }

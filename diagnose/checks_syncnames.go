@@ -136,9 +136,8 @@ func checkTwice(_ *View, s subject) *finding.Finding {
 	}
 	wait := int((f.emitBudget() + f.commitBudget()) / 1000)
 	c := f.v.clusters[a.ref.Cluster]
-	keep := finding.Step{Text: "keep what there is, for later questions", Command: captureCommand(f)}
 	drop := finding.Step{Text: "delete the abandoned topic, once no group stands before the first sync of the one in use", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --delete --topic " + quote(a.ref.Topic), Destructive: true, Undo: "none: the old mappings are gone"}
-	fd.Fixes = []finding.Fix{{Mode: "kafka", WaitSeconds: wait, Steps: []finding.Step{keep, drop},
+	fd.Fixes = []finding.Fix{{Mode: "kafka", WaitSeconds: wait, Steps: []finding.Step{captureStep(f), drop},
 		Text: fmt.Sprintf("Let the groups on %s read past the first sync of the topic in use before a failover; then delete the other one.", f.Source)}}
 	switch {
 	case a.ref.Last > 0 && a.ref.Last > sy.Last+f.flushBudget():
@@ -205,14 +204,8 @@ func checkOwnAlias(_ *View, s subject) *finding.Finding {
 	if e, st := f.setting(connSource, key).Get(); st == snapshot.Known {
 		have = e.Value + " (" + where(e) + ")"
 	}
-	step := finding.Step{Text: "set in the configuration of " + f.connectorName(connSource) + ", as in the other connectors", Properties: finding.Observed{{Name: key, Value: right}}, Stops: []string{"the connector while it restarts"}, Undo: "set back what it was"}
-	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000), Steps: []finding.Step{step},
-		Text: fmt.Sprintf("Set %s=%s on the source connector. It begins with a new topic then; groups that stand before its first sync on %s are translated once they have read past it.", key, right, f.Source)}
-	if f.fixMode() == "dedicated" {
-		fix.Steps[0].Text, fix.Steps[0].File = "take the key that overrides the alias of this flow out of the file", f.File
-		fix.Steps[0].Properties = finding.Observed{{Name: f.Name() + "." + key, Value: right}}
-		fix.Steps = append(fix.Steps, restartStep(f))
-	}
+	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000), Steps: setSource(f, key, right),
+		Text: fmt.Sprintf("Set %s=%s on the source connector, as in the others. It begins with a new topic then; groups that stand before its first sync on %s are translated once they have read past it.", key, right, f.Source)}
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "found", Value: fmt.Sprintf("%s on %s, %d records", r.Topic, r.Cluster, r.Records)}, {Name: "expected", Value: f.SyncsTopic + " on " + f.SyncsOn}, {Name: key + " of the source connector", Value: have}},
 		Because:     fmt.Sprintf("%s lies on %s itself: an offset-syncs topic carries the alias of the other cluster, so a source connector that writes to it has a wrong %s", r.Topic, r.Cluster, key),

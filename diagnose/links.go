@@ -114,7 +114,7 @@ func (f *flowView) linkUnread(l finding.Link) bool {
 	case finding.LinkSyncs:
 		return f.Syncs.Unknown() && !f.everyRowHasCheckpoint()
 	case finding.LinkCheckpoints:
-		return f.Checkpointed.Unknown()
+		return f.Checkpointed.Unknown() || f.unread[finding.LinkNone]
 	case finding.LinkCommit, finding.LinkAccuracy:
 		return f.dst.listed.Unknown()
 	}

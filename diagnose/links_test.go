@@ -81,7 +81,7 @@ func setSyncs(s *snapshot.Snapshot, p snapshot.PartitionSyncs) {
 	s.Flows[0].Syncs = snapshot.Is(sy)
 }
 
-func setSource(s *snapshot.Snapshot, key, value string) {
+func setSourceKey(s *snapshot.Snapshot, key, value string) {
 	for _, f := range []*snapshot.Fact[snapshot.Connectors]{&s.Flows[0].Running, &s.Flows[0].Configured} {
 		c, _ := f.Get()
 		c.Source = slices.DeleteFunc(slices.Clone(c.Source), func(e snapshot.ConfigEntry) bool { return e.Key == key })
@@ -169,7 +169,7 @@ func TestSyncStale(t *testing.T) {
 		{name: "3.6.2 and 101 records", version: "3.6.2", before: long, change: behindSyncs(101), want: finding.Warning, says: "one every 101 records"},
 		{name: "3.9.1 owes one at each commit", before: long, change: behindSyncs(40), want: finding.Warning, says: "at each commit"},
 		{name: "3.9.1, the looks too near", before: minute, change: behindSyncs(40)},
-		{name: "a larger offset.lag.max, 3.6.2", version: "3.6.2", before: long, change: func(s *snapshot.Snapshot) { behindSyncs(300)(s); setSource(s, keyLagMax, "500") }},
+		{name: "a larger offset.lag.max, 3.6.2", version: "3.6.2", before: long, change: func(s *snapshot.Snapshot) { behindSyncs(300)(s); setSourceKey(s, keyLagMax, "500") }},
 		{name: "a copy that rests owes nothing", before: long, change: func(s *snapshot.Snapshot) { behindSyncs(300)(s); setLog(s, "b", "a.orders", 0, 1000) }},
 		{name: "a newer sync has come", before: long, change: func(s *snapshot.Snapshot) {
 			behindSyncs(300)(s)
@@ -327,12 +327,12 @@ func TestStalled(t *testing.T) {
 		}},
 		{name: "read committed, aborted records are not mirrored", before: long, open: true, change: func(s *snapshot.Snapshot) {
 			stalled(s)
-			setSource(s, "source.consumer.isolation.level", "read_committed")
+			setSourceKey(s, "source.consumer.isolation.level", "read_committed")
 			setLog(s.Earlier, "a", "orders", 100, 1150)
 		}},
 		{name: "read committed, an open transaction", before: long, want: finding.Error, says: "an open transaction begins at 1000", change: func(s *snapshot.Snapshot) {
 			stalled(s)
-			setSource(s, "source.consumer.isolation.level", "read_committed")
+			setSourceKey(s, "source.consumer.isolation.level", "read_committed")
 			for _, x := range []*snapshot.Snapshot{s, s.Earlier} {
 				ts, _ := x.Clusters[0].Topics.Get()
 				ts[0].Partitions[0].Stable = snapshot.Is[int64](1000)
@@ -383,7 +383,7 @@ func TestMiddle(t *testing.T) {
 			}
 		}
 	}
-	latest := func(s *snapshot.Snapshot) { setSource(s, "source.consumer.auto.offset.reset", "latest") }
+	latest := func(s *snapshot.Snapshot) { setSourceKey(s, "source.consumer.auto.offset.reset", "latest") }
 	linkCasesOf(t, 113, []linkCase{
 		{name: "from the start"},
 		{name: "in the middle", change: from("delete"), want: finding.Warning, says: "offset 600"},
@@ -412,7 +412,7 @@ func TestNotCompacted(t *testing.T) {
 }
 
 func TestSyncsDisabled(t *testing.T) {
-	off := func(s *snapshot.Snapshot) { setSource(s, keySyncsEnabled, "false") }
+	off := func(s *snapshot.Snapshot) { setSourceKey(s, keySyncsEnabled, "false") }
 	linkCasesOf(t, 111, []linkCase{
 		{name: "on"},
 		{name: "off", change: off, want: finding.Error},

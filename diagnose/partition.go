@@ -162,11 +162,14 @@ func logEnds(c *clusterView, topic, args, shows string) finding.Command {
 	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + quote(topic) + args, Shows: shows}
 }
 
-// restartSource restarts the source connector alone where that is possible.
-func restartSource(f *flowView) finding.Step {
-	if f.fixMode() == "connect" {
-		return finding.Step{Text: "restart the source connector and its tasks", Stops: []string{f.connectorName(connSource)},
-			Command: "curl -sS -X POST " + f.restURL(connSource, "/restart?includeTasks=true")}
+// restartSource restarts the source connector, alone where the mode can.
+func restartSource(f *flowView) finding.Step { return restartSteps(f, connSource)[0] }
+
+// setSource gives a setting to the connectors that read it, and puts it in force.
+func setSource(f *flowView, key, value string) []finding.Step {
+	steps := f.mode().set(f, key, value)
+	if !f.mode().restartsItself {
+		steps = append(steps, restartSource(f))
 	}
-	return restartStep(f)
+	return steps
 }
