@@ -53,8 +53,8 @@ func newDiagnose(s *term.Streams, run func(context.Context, *diagnoseOptions) er
   checkpoints -> __consumer_offsets        link 3  group-offset sync, on the target
   committed offset -> first record read    link 4  accuracy
 
-EVIDENCE is an mm2.properties of dedicated mode, connector JSON, or a captured snapshot; --connect-url asks a Connect
-worker. With only --source and --target, flows, aliases
+EVIDENCE is an mm2.properties of dedicated mode, connector JSON, or a captured snapshot, and any number of log files of
+MirrorMaker 2 (also gzipped, JSON, or from kubectl logs); --connect-url asks a Connect worker. With only --source and --target, flows, aliases
 and topics are found from the clusters themselves.`,
 		Example: `  mm2doctor diagnose mm2.properties
   mm2doctor diagnose mm2.properties --flow a:b --group billing --tree

@@ -22,6 +22,16 @@ func (b Build) Exact() (Version, bool) {
 	return b.Range.From, !b.Range.From.IsZero() && b.Range.From.Compare(b.Range.To) == 0
 }
 
+// ReleaseOf gives the release by which settings and names of a build are resolved: the one, or the first where all that it may be
+// are of one line; zero where that is open.
+func ReleaseOf(text string) Version {
+	b, err := ParseBuild(text)
+	if err != nil || b.Range.From.Major != b.Range.To.Major || b.Range.From.Minor != b.Range.To.Minor {
+		return Version{}
+	}
+	return b.Range.From
+}
+
 // confluent maps lines of Confluent Platform to lines of Apache Kafka (docs.confluent.io, "Supported Versions and
 // Interoperability").
 var confluent = map[string][2]int{
