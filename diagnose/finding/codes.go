@@ -43,6 +43,8 @@ var Codes = []Entry{
 	{401, "negative-lag", nil, Error, LinkAccuracy, "The target offset lies beyond the end of the copy"},
 	{403, "offset-copied-untranslated", nil, Error, LinkAccuracy, "The source offset was copied where the copy has other offsets"},
 	{405, "sync-too-old-to-extrapolate", nil, Error, LinkAccuracy, "An old MirrorMaker 2 counted on from an offset sync that has drifted"},
+	{601, "known-bug", nil, Warning, LinkNone, "A known fault of the MirrorMaker 2 at work, with the data that shows it"},
+	{603, "mixed-mm2-generations", []string{"claimed-version-contradicted"}, Info, LinkNone, "Records of more than one generation of MirrorMaker 2, or of another than the one that is claimed"},
 	{604, "partition-count-differs", nil, Info, LinkReplication, "Source topic and copy differ in their number of partitions"},
 }
 
