@@ -188,9 +188,17 @@ func fixedWords(b bugs.Bug) string {
 func bugFix(f *flowView, b bugs.Bug) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), Text: b.Workaround, WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000)}
 	if fixes := b.Fixes(); len(fixes) > 0 {
-		fix.Steps = append(fix.Steps, finding.Step{Text: "the lasting repair: upgrade MirrorMaker 2 to " + fixes[len(fixes)-1].String() + " or later (first releases with the fix: " + fixedWords(b) + ")", Stops: []string{"mirroring of all flows of that process, for the time of a restart"}})
+		fix.Steps = append(fix.Steps, finding.Step{Text: fmt.Sprintf("the lasting repair: upgrade MirrorMaker 2 (first releases with the fix: %s); %v or later is the one to choose", fixedWords(b), atLeast371(fixes[0])), Stops: []string{"mirroring of all flows of that process, for the time of a restart"}})
 	}
 	return fix
+}
+
+// atLeast371 is the release to recommend: 3.7.1 has every repair of translation (KAFKA-15905).
+func atLeast371(v mm2.Version) mm2.Version {
+	if v.Before(3, 7, 1) {
+		return mm2.V(3, 7, 1)
+	}
+	return v
 }
 
 // numbers are the offsets of a row, for a reader.
