@@ -87,7 +87,7 @@ func checkGenerations(v *View, s subject) *finding.Finding {
 	return &finding.Finding{
 		Observed: finding.Observed{{Name: "checkpoints of 3.4.0 or older", Value: sy.CountedOn}, {Name: "newest of them", Value: fmt.Sprintf("%s, %d -> %d (offset %d)", stamp(up.Checkpoint.Time), up.Checkpoint.Up, up.Checkpoint.Down, up.Checkpoint.Offset)},
 			{Name: "checkpoints of 3.4.1 or newer", Value: sy.OnePast}, {Name: "newest of those", Value: stamp(sy.OnePastLast)}},
-		Because: fmt.Sprintf("MirrorMaker 2 was upgraded across 3.4.1: %d of the newest checkpoints still count on from their offset sync, as 3.4.0 and older do, and %d newer ones do not", sy.CountedOn, sy.OnePast),
+		Because: fmt.Sprintf("MirrorMaker 2 was upgraded across 3.4.1: of the newest checkpoints of each group %d still count on from their offset sync, as 3.4.0 and older do, and %d stand one past it, as later releases write, the newest of them after those", sy.CountedOn, sy.OnePast),
 		Confirm: []finding.Command{checkpointsCommand(f)},
 	}
 }

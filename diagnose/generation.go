@@ -26,7 +26,7 @@ type generations struct {
 // several releases, as a vendor's build does, the records narrow it.
 func inferGenerations(f *flowView) generations {
 	g := generations{records: infer(f)}
-	g.evidence = g.records.evidence
+	g.evidence = append(g.records.evidence, f.otherTellers()...)
 	build, basis, told := f.toldVersion()
 	if f.v.snap.MM2Version != "" && told {
 		g.claimed = f.v.snap.MM2Version
@@ -78,6 +78,20 @@ func (f *flowView) toldVersion() (b mm2.Build, basis string, ok bool) {
 	return mm2.Build{}, "", false
 }
 
+// otherTellers mentions who names another version than the one that is believed; a log may be of another time.
+func (f *flowView) otherTellers() []string {
+	var out []string
+	names := f.told()
+	for i := 1; i < len(names); i++ {
+		believed, err := mm2.ParseBuild(names[0].text)
+		other, also := mm2.ParseBuild(names[i].text)
+		if err == nil && also == nil && !slices.ContainsFunc(other.Range.Releases(), believed.Range.Contains) {
+			out = append(out, fmt.Sprintf("%s, which is not what %s tells (%s)", names[i].who, strings.SplitN(names[0].who, " says version", 2)[0], names[0].text))
+		}
+	}
+	return out
+}
+
 // naming is a version that somebody names, and who.
 type naming struct{ text, who string }
 
@@ -96,7 +110,11 @@ func (f *flowView) told() []naming {
 		}
 	}
 	if l, st := f.Log.Get(); st == snapshot.Known && l.Version != "" {
-		out = append(out, naming{l.Version, "MirrorMaker 2's log says version " + l.Version})
+		who := "MirrorMaker 2's log says version " + l.Version
+		if l.Last > 0 {
+			who += ", last line at " + stamp(l.Last)
+		}
+		out = append(out, naming{l.Version, who})
 	}
 	return out
 }
