@@ -88,7 +88,7 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	}
 	s.logs = l.logs
 	s.request = collect.Request{MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
-		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics}, Literal: literals(o.Groups)}
+		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
 	if s.request.Want, err = wanted(o.Groups); err != nil {
 		return nil, err
 	}
@@ -116,6 +116,9 @@ func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
 	}
 	if len(o.Topics) > 0 {
 		s.Scope.Topics = o.Topics
+	}
+	if o.MaxReread > 0 {
+		s.Scope.MaxReread = o.MaxReread
 	}
 	if l.claimed != "" {
 		s.MM2Version = l.claimed
@@ -288,7 +291,7 @@ func (o *diagnoseOptions) open(s *session, l *loaded, alias string, addrs []stri
 		return collect.Cluster{}, &exitError{exitUsage, err}
 	}
 	s.clients = append(s.clients, c)
-	return collect.Cluster{Alias: alias, Bootstrap: addrs, CommandConfig: file, Client: c}, nil
+	return collect.Cluster{Alias: alias, Bootstrap: addrs, CommandConfig: file, Client: c, Login: set.Login()}, nil
 }
 
 // clientProperties reads a Kafka client properties file.

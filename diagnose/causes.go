@@ -15,6 +15,7 @@ type edge struct {
 // edges, causes first. Where several causes fit, the order of the design decides: wrong place, other incarnation, copied,
 // drifted, held back.
 var edges = []edge{
+	{605, 309, nil},
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
 	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
@@ -28,7 +29,27 @@ var edges = []edge{
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
 	{601, 202, bugExplains}, {601, 214, bugExplains}, {601, 304, bugExplains},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
+	{305, 302, nil}, {305, 304, nil}, {305, 316, nil},
+	{308, 302, nil}, {308, 303, nil}, {308, 304, nil}, {308, 310, nil},
+	{314, 304, nil}, {301, 314, nil}, {315, 304, nil},
+	{312, 303, overruled},
+	{112, 307, nil}, {206, 307, nil}, {208, 307, nil}, {301, 307, nil}, {304, 307, nil},
+	{112, 309, nil}, {206, 309, nil}, {208, 309, nil}, {301, 309, nil}, {304, 309, nil},
+	{401, 311, nil},
+	{406, 401, nil}, {406, 403, nil}, {406, 303, nil}, {406, 206, nil}, {406, 405, nil}, {406, 404, nil}, {406, 402, nil},
+	{206, 404, nil}, {403, 404, nil}, {405, 404, nil}, {206, 402, nil}, {208, 402, nil}, {112, 402, nil}, {301, 402, nil}, {304, 402, nil}, {302, 402, nil},
+	{602, 101, ownTopics}, {602, 103, notOfGroup}, {602, 109, notOfGroup}, {602, 201, ownTopics}, {602, 202, nil}, {602, 205, ofGroup}, {602, 206, ownTopics}, {602, 208, ownTopics}, {602, 214, nil},
+	{306, 304, nil}, {306, 402, nil},
+	{607, 214, nil}, {607, 304, nil}, {607, 205, nil},
 }
+
+// ownTopics: missing rights for MirrorMaker 2's own topics, not those for a topic or a group.
+func ownTopics(cause, _ *raw) bool { return cause.grain == finding.OnFlow }
+
+// ofGroup: missing rights for reading a group on the source.
+func ofGroup(cause, _ *raw) bool { return cause.grain == finding.OnGroup }
+
+func notOfGroup(cause, _ *raw) bool { return cause.grain != finding.OnGroup }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
 
@@ -41,7 +62,7 @@ func (e *engine) attach() {
 			if effect.root != nil {
 				continue
 			}
-			for _, cause := range index.covering(ed.Cause, effect.f) {
+			for _, cause := range append(index.covering(ed.Cause, effect.f), e.reaching(ed, index)...) {
 				if cause.f.Severity < finding.Warning && effect.f.Severity > finding.Info {
 					continue // a remark never explains a fault away
 				}
@@ -59,6 +80,21 @@ func (e *engine) attach() {
 			t.f.Severity = max(t.f.Severity, r.f.Severity)
 		}
 	}
+}
+
+// reaching are causes that do harm to others than their own subject: a stored negative offset ends the whole pass of
+// group-offset sync (KAFKA-15607).
+func (e *engine) reaching(ed edge, x rawIndex) []*raw {
+	if ed.Cause != 314 || ed.Effect != 304 {
+		return nil
+	}
+	var out []*raw
+	for _, r := range x.byCode[ed.Cause] {
+		if len(r.f.Bugs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // spot is what a finding speaks of; empty fields stand for all.
@@ -134,10 +170,10 @@ type mergeKey struct {
 }
 
 // perGroup are codes that name something that belongs to one group: its members, its offsets.
-var perGroup = []finding.Code{302, 303, 217}
+var perGroup = []finding.Code{302, 303, 217, 305, 308, 313}
 
 // perTopic are codes whose reason belongs to one topic.
-var perTopic = []finding.Code{109, 604}
+var perTopic = []finding.Code{109, 604, 406}
 
 func (e *engine) findings() []finding.Finding {
 	loud := e.loud()
@@ -210,15 +246,44 @@ func mergeRaws(rs []*raw) finding.Finding {
 		}
 		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
 	}
+	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
+		f.Fixes = fixes(rs)
+	}
+	if more := observedOfAll[f.Code]; more != nil && len(rs) > 1 {
+		f.Observed = more(rs)
+	}
 	return f
 }
+
+// joinedFixes are repairs of a merged finding that are made of all it is merged from.
+var joinedFixes = map[finding.Code]func(rs []*raw) []finding.Fix{306: aclFixesOfAll, 602: aclFixesOfAll}
+
+// observedOfAll are the numbers of a merged finding where each subject's own matter.
+var observedOfAll = map[finding.Code]func(rs []*raw) finding.Observed{402: worstReread}
 
 // fixesOfAll are repairs with a step for each group and topic of a merged finding. mode is that of the single repair, which
 // all that are merged share.
 var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode string) finding.Fix{
 	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
 	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
+	307: func(f *flowView, gps []groupPartition, mode string) finding.Fix { return expiryFix(f, gps, mode) },
+	309: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return startFix(f, gps) },
+	310: func(f *flowView, gps []groupPartition, _ string) finding.Fix {
+		return excludeAll(f, gps, activeSideText(f))
+	},
+	311: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return epochFix(f, gps) },
+	312: twoWritersFix,
+	314: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return negativeFix(f, gps) },
+	315: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return metadataFix(f, gps) },
+	316: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return rewoundFix(f, gps) },
 	401: wrongNumberFix(""),
+	404: func(f *flowView, gps []groupPartition, mode string) finding.Fix {
+		if mode == "kafka" {
+			return skipFix(f, gps)
+		}
+		return rewriteFix(f, gps, "")
+	},
+	406: anewFixOfAll,
 	403: wrongNumberFix("3.4.1"),
 	405: wrongNumberFix("3.4.1"),
 }

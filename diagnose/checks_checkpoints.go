@@ -222,7 +222,7 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 	// An older checkpoint still serves it, or someone set a position by hand that skips nothing.
 	t0, tst := gp.targetOffset().Get()
 	c, cst := gp.checkpoint().Get()
-	if tst == snapshot.Known && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) {
+	if tst == snapshot.Known && t0 >= 0 && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) {
 		return nil
 	}
 	fd := &finding.Finding{
@@ -231,6 +231,10 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 		Consequence: fmt.Sprintf("MirrorMaker 2 writes no checkpoint until the group has passed %d: %d records to go.", t.oldest.Up, t.oldest.Up-u),
 		Confirm:     []finding.Command{syncsCommand(f), groupCommand(f.src, gp.group)},
 		Fixes:       []finding.Fix{earliestFix(f, []groupPartition{gp})},
+	}
+	if tst == snapshot.Unknown || tst == snapshot.Known && cst == snapshot.Unknown {
+		fd.Severity = finding.Warning
+		fd.Because += fmt.Sprintf("; whether an older offset on %s still serves it is not known", f.Target)
 	}
 	if e, ok := gp.earlier(); ok {
 		if before, st := e.sourceOffset().Get(); st == snapshot.Known && before != u {

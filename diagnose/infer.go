@@ -158,8 +158,8 @@ func shownSyncs(s *snapshot.SyncsShown) string {
 	return out
 }
 
-// clockSlack is how far clocks of two workers, or a status record and the task's work, may be apart, ms.
-const clockSlack = 5000
+// workerSlack is how far clocks of two workers, or a status record and the task's work, may be apart, ms.
+const workerSlack = 5000
 
 // keptHistory: up to 3.7.0 a task that starts knows nothing older than the newest sync of each partition (KAFKA-15905). A
 // checkpoint, made since, of a position before that sync is of 3.7.1 or newer.
@@ -174,7 +174,7 @@ func (i *inferred) keptHistory(f *flowView, sy *snapshot.Syncs) {
 		c := f.checkpoints[k]
 		topic, known := f.Upstream(c.Topic, mm2.Version{})
 		ps := f.syncs[kafka.TopicPartition{Topic: topic, Partition: c.Partition}]
-		if !known || ps == nil || ps.Rewinds > 0 || len(ps.TwoPointerSince) == 0 || c.Time < start+clockSlack {
+		if !known || ps == nil || ps.Rewinds > 0 || len(ps.TwoPointerSince) == 0 || c.Time < start+workerSlack {
 			continue
 		}
 		oldest := ps.TwoPointerSince[len(ps.TwoPointerSince)-1].Sync

@@ -83,7 +83,7 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 	case finding.Warning:
 		return "degraded"
 	}
-	if f.linkUnread(l) || l == finding.LinkAccuracy && endsUnread(rows) > 0 {
+	if f.linkUnread(l) || l == finding.LinkAccuracy && (endsUnread(rows) > 0 || f.Syncs.Unknown() && anyTarget(rows)) {
 		return "unknown"
 	}
 	moving := false
@@ -136,6 +136,13 @@ func endsUnread(rows []judged) int {
 	return n
 }
 
+// anyTarget says that there are offsets on the target; whether they are right only offset syncs tell.
+func anyTarget(rows []judged) bool {
+	return slices.ContainsFunc(rows, func(j judged) bool {
+		return j.row.Disposition != Intended && j.gp.part >= 0 && j.gp.targetOffset().Known()
+	})
+}
+
 func (f *flowView) everyRowHasCheckpoint() bool {
 	for _, gp := range f.rows {
 		if !gp.checkpoint().Known() {
@@ -162,7 +169,7 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		if j.row.Checkpoint.Known() {
 			withC++
 		}
-		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known {
+		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known && t >= 0 {
 			withT++
 			if j.row.Disposition == Faulty {
 				frozen++
@@ -222,6 +229,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	}
 	if n := endsUnread(rows); n > 0 {
 		out[4].Text = fmt.Sprintf("%s whose copy's end could not be read", count(n, "offset"))
+	}
+	if withT > 0 && beyond == 0 && f.Syncs.Unknown() {
+		out[4].Text = "no offset lies beyond the end of its copy; without the offset syncs more cannot be told"
 	}
 	if beyond == 0 && out[4].Status == "broken" {
 		out[4].Text = "offsets point at the wrong record"

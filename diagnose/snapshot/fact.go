@@ -17,7 +17,7 @@ const (
 
 // Gap says why a fact is not known. One gap stands for one failed request and is shared by all facts it hides.
 type Gap struct {
-	Code    string `json:"code"`              // "denied", "timeout", "unreachable", "unsupported", "not-asked", "failed"
+	Code    string `json:"code"`              // "denied", "timeout", "unreachable", "unsupported", "not-asked", "coordinator", "failed"
 	Cluster string `json:"cluster,omitempty"` // alias
 	API     string `json:"api,omitempty"`     // the Kafka API or file that did not answer
 	Why     string `json:"why"`               // the broker's words and plain words
