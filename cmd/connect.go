@@ -77,7 +77,7 @@ func noConnectors(l *loaded, ms []collect.MirrorConnector, w collect.ConnectWork
 	if w.URL != "" {
 		where = "the Connect cluster at " + w.URL
 	}
-	p := snapshot.Problem{Code: 5, Slug: "flow-not-found", Because: where + " has no MirrorMaker 2 connector", Fix: "Name the Connect cluster that runs MirrorSourceConnector and MirrorCheckpointConnector."}
+	p := snapshot.Problem{Code: 5, Slug: "flow-not-found", Mode: "connect", Because: where + " has no MirrorMaker 2 connector", Fix: "Name the Connect cluster that runs MirrorSourceConnector and MirrorCheckpointConnector."}
 	if len(ms) > 0 {
 		var names []string
 		for _, m := range ms {

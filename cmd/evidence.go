@@ -57,6 +57,7 @@ type loaded struct {
 	setup    *conf.Setup        // from an mm2.properties
 	file     string
 	jsons    []collect.MirrorConnector // from connector JSON
+	strimzi  []*conf.Setup             // from KafkaMirrorMaker2 resources; setup holds them together in the end
 	claimed  string                    // --mm2-version
 	version  mm2.Version               // where that is one release, or one line of them
 	flows    []string                  // --flow, as a->b
@@ -93,7 +94,7 @@ func (e *evidence) load(stdin io.Reader) (*loaded, error) {
 			return nil, err
 		}
 	}
-	return l, nil
+	return l, l.putTogether()
 }
 
 // claimedVersion reads --mm2-version: the release that settings and names are resolved by. The report's judgement goes by the
@@ -159,7 +160,7 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		return usage("%v; name a readable mm2.properties, a captured snapshot or a log", err)
 	}
 	if bundle.Is(b) {
-		if l.snapshot != nil || l.setup != nil {
+		if l.snapshot != nil || l.setup != nil || len(l.strimzi) > 0 {
 			return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
 		}
 		if l.snapshot, err = bundle.Read(name, strings.NewReader(string(b))); err != nil {
@@ -168,18 +169,10 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		l.file = name
 		return nil
 	}
-	switch k := confdoc.Sniff(b); k {
-	case confdoc.KindJSON:
-		ms, err := collect.ConnectorJSON(b)
-		if err != nil || len(ms) == 0 {
-			return usage("%s: this is JSON, and neither a captured snapshot nor the configuration of a MirrorMaker 2 connector (connector.class); give an mm2.properties, connector JSON, or --source and --target", name)
-		}
-		l.jsons, l.file = append(l.jsons, ms...), name
-		return nil
-	case confdoc.KindYAML:
-		return usage("%s: this is YAML, not the properties file of a dedicated MirrorMaker 2; Strimzi resources are not read yet: give the two clusters with --source and --target, or --connect-url", name)
+	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
+		return l.tree(name, b, k)
 	}
-	if l.setup != nil || l.snapshot != nil {
+	if l.setup != nil || l.snapshot != nil || len(l.strimzi) > 0 {
 		return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
 	}
 	if l.setup, err = conf.Parse(name, b, l.version); l.setup == nil {

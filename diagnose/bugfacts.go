@@ -88,6 +88,9 @@ func (f *flowView) answer(connector, key string) bugs.Answer {
 
 // says compares a setting; one that is known not to be set is not so.
 func (f *flowView) says(connector, key, value string) bugs.Answer {
+	if connector == worker && len(entriesOf(f.settings.running, worker))+len(entriesOf(f.settings.configured, worker)) == 0 {
+		return bugs.Unknown // Connect's REST interface does not tell the worker's settings
+	}
 	e, st := f.setting(connector, key).Get()
 	switch st {
 	case snapshot.Known:

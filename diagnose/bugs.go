@@ -41,8 +41,8 @@ var bugRules = []bugRule{
 	{id: "KAFKA-17529", settings: true},
 	{id: "KAFKA-17192", settings: true},
 	{id: "KAFKA-15053", settings: true},
-	{id: "KAFKA-15905", rows: true, carriers: []finding.Code{206, 214}},
-	{id: "KAFKA-14666", rows: true, carriers: []finding.Code{206, 214}},
+	{id: "KAFKA-15905", rows: true, carriers: []finding.Code{206, 214, 609}},
+	{id: "KAFKA-14666", rows: true, carriers: []finding.Code{206, 214, 609}},
 	{id: "KAFKA-12468", rows: true, carriers: []finding.Code{405, 401}},
 	{id: "KAFKA-12635", rows: true, carriers: []finding.Code{403, 103, 401}},
 	{id: "KAFKA-19794", rows: true, carriers: []finding.Code{316, 308}},
@@ -188,7 +188,8 @@ func fixedWords(b bugs.Bug) string {
 func bugFix(f *flowView, b bugs.Bug) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), Text: b.Workaround, WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000)}
 	if fixes := b.Fixes(); len(fixes) > 0 {
-		fix.Steps = append(fix.Steps, finding.Step{Text: fmt.Sprintf("the lasting repair: upgrade MirrorMaker 2 (first releases with the fix: %s); %v or later is the one to choose", fixedWords(b), atLeast371(fixes[0])), Stops: []string{"mirroring of all flows of that process, for the time of a restart"}})
+		fix.Text += " The lasting repair is an upgrade; the first releases with the fix are " + fixedWords(b) + "."
+		fix.Steps = append(fix.Steps, upgradeStep(f, atLeast371(fixes[0])))
 	}
 	return fix
 }

@@ -201,6 +201,45 @@ func TestUpgradeIsMentioned(t *testing.T) {
 	}
 }
 
+// TestInferredOverStarts: without markers, with gaps and starts at any moment, of any release.
+func TestInferredOverStarts(t *testing.T) {
+	narrow, all := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.SampledFrom(simVersions).Draw(t, "version")
+		w := newSim(v, 2, 0, []string{"billing", "audit"})
+		w.run()
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			p := rapid.SampledFrom(w.parts).Draw(t, "partition")
+			switch rapid.IntRange(0, 15).Draw(t, "step") {
+			case 0:
+				w.run()
+			case 1, 2, 3, 4, 5:
+				w.produce(p, rapid.IntRange(1, 150).Draw(t, "records"), max(0, rapid.Int64Range(-9, 2).Draw(t, "gap")))
+			case 6, 7, 8, 9, 10:
+				w.mirror(p, rapid.IntRange(1, 200).Draw(t, "copied"), false)
+			case 11, 12:
+				g := w.groups[rapid.SampledFrom([]string{"billing", "audit"}).Draw(t, "group")]
+				g.at[p.tp.Partition] = max(g.at[p.tp.Partition], rapid.IntRange(0, len(p.down)).Draw(t, "at"))
+			}
+			w.tick(rapid.Int64Range(1, 40_000).Draw(t, "ms"))
+		}
+		s := w.collect(func() {})
+		s.MM2Version = ""
+		if rapid.Bool().Draw(t, "starts unknown") {
+			s.Flows[0].Tasks = snapshot.NotKnown[[]snapshot.TaskStatus](nil)
+		}
+		g := newView(s).flows[0].gens
+		all++
+		if len(g.emissions.All()) == 1 {
+			narrow++
+		}
+		if !g.set.Has(v.Generation()) || !g.emissions.Has(v.Emission()) {
+			t.Fatalf("%s taken for %s %v: %q", v, g.set, g.emissions.All(), g.evidence)
+		}
+	})
+	t.Logf("%d of %d narrowed to one rule of emission", narrow, all)
+}
+
 // TestInferredIsNeverWrong: a simulated MirrorMaker 2 of any release, restarted now and then, is never taken for one that cannot be.
 func TestInferredIsNeverWrong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

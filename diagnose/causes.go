@@ -15,9 +15,15 @@ type edge struct {
 // edges, causes first. Where several causes fit, the order of the design decides: wrong place, other incarnation, copied,
 // drifted, held back.
 var edges = []edge{
-	{605, 309, nil},
+	{605, 309, nil}, {211, 406, nil}, {211, 404, nil},
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
+	{211, 201, nil}, {211, 202, nil}, {211, 214, nil}, {211, 207, nil}, {211, 109, nil}, {211, 103, nil}, {211, 604, nil}, {211, 304, nil}, {211, 401, nil}, {211, 403, nil}, {211, 405, nil}, {211, 303, nil},
+	{209, 208, nil}, {209, 109, nil}, {209, 101, nil}, {209, 103, nil}, {209, 201, nil}, {209, 202, nil}, {209, 206, nil}, {209, 207, nil}, {209, 214, nil}, {209, 304, nil}, {209, 604, nil},
+	{112, 207, nil}, {112, 612, nil}, {208, 207, nil}, {101, 207, nil}, {102, 207, nil}, {108, 207, nil}, {108, 612, nil}, {101, 612, nil}, {102, 612, nil},
+	{612, 202, nil}, {612, 207, nil}, {612, 214, nil}, {612, 304, nil},
+	{609, 207, nil}, {609, 214, nil}, {609, 206, forgetsHistory},
+	{608, 301, differsIn(keySyncEnabled)}, {608, 208, disabledByDifference}, {109, 218, ofOneTopic}, {217, 213, nil},
 	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
 	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
 	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},
@@ -245,6 +251,7 @@ func mergeRaws(rs []*raw) finding.Finding {
 			gps[i] = r.s.gp
 		}
 		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
+		inMode(rs[0].s.flow, &f)
 	}
 	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
 		f.Fixes = fixes(rs)

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 var healthChecks = []check{
 	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
 	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
-	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet, Run: checkCheckpointsUnreadable},
+	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet | finding.Settings, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }
 
@@ -42,30 +41,55 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
 		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
-		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
-			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
-			Steps: []finding.Step{
-				{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
-				{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"},
-				{Text: "start MirrorMaker 2"}}}},
+			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
+			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"})}},
 	}
 }
 
+// checkCheckpointsUnreadable: records that do not decode, or a converter that makes them so.
 func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	f := s.flow
 	v.touch(finding.CheckpointSet)
 	c, st := f.Checkpointed.Get()
-	if st != snapshot.Known || c.BadCount == 0 {
-		return nil
+	bad := st == snapshot.Known && c.BadCount > 0
+	faults := f.converterFaults()
+	if len(faults) == 0 && !bad || !bad && f.Mode == "dedicated" && f.settings.running == nil {
+		return nil // some releases drop a bare converter of the file (KAFKA-17192): what runs, or a record, has to show it
 	}
-	return &finding.Finding{
-		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
-		Because:     fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount),
+	fd := &finding.Finding{
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
-		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}},
+		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
 	}
+	if bad {
+		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)
+		fd.Because = fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount)
+		fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}}
+	}
+	if len(faults) == 0 {
+		return fd
+	}
+	first := faults[0]
+	fd.Slug, fd.Subject = first.slug(), finding.Subject{Connector: f.connectorName(first.connector), File: first.entry.File, Line: first.entry.Line, Key: first.key}
+	var why []string
+	for _, x := range faults {
+		why = append(why, x.words(f))
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: f.connectorName(x.connector) + " " + x.key, Value: x.entry.Value})
+	}
+	fd.Because = strings.Join(why, "; ") + ": what MirrorMaker 2 writes is bytes, and only ByteArrayConverter keeps them as they are"
+	if bad {
+		fd.Because += fmt.Sprintf("; %d records of %s on %s cannot be read. Offset syncs stay readable, since the task writes them with a producer of its own", c.BadCount, c.Topic, f.Target)
+	}
+	if faults[len(faults)-1].connector == connSource {
+		fd.Severity = finding.Error
+		fd.Consequence = "Keys and values of mirrored records are written re-encoded: consumers that fail over to " + f.Target + " cannot read them as on " + f.Source + ". " + fd.Consequence
+	}
+	fd.Fixes = []finding.Fix{converterFix(f, faults)}
+	if f.Mode == "connect" {
+		fd.Confirm = append(fd.Confirm, f.restCommand(first.connector, "/config", "key.converter and value.converter"))
+	}
+	return fd
 }
 
 // silence is how long heartbeats may be missing before MirrorMaker 2 is taken for dead: restarts take a minute and more.
@@ -75,7 +99,7 @@ const silence = 3 * 60_000
 func beatsUnread(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
 	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
-	if f.Mode == "connect" || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
+	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
 		return nil
 	}
 	return f.Heartbeat.Why()
@@ -88,8 +112,8 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	if why := f.connectorDown(connSource); why != "" {
 		fd := &finding.Finding{Observed: f.taskFacts(connSource), Because: why, Subject: finding.Subject{Connector: f.connectorName(connSource)},
 			Consequence: "Data is no longer mirrored, and no new offset sync is written.",
-			Confirm:     []finding.Command{statusCommand(f)},
-			Fixes:       []finding.Fix{restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
+			Confirm:     []finding.Command{statusOf(f, connSource)},
+			Fixes:       []finding.Fix{restartSourceFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
 		if strings.HasPrefix(why, "the connector is ") {
 			fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connSource)}, WaitSeconds: int(wait / 1000)}}
 		}
@@ -97,7 +121,7 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	}
 	beat, st := f.Heartbeat.Get()
 	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.Mode == "connect" || ok && !on || v.now-beat < silence+10*interval {
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.now-beat < silence+10*interval {
 		return nil
 	}
 	v.touch(finding.EarlierLook)

@@ -92,20 +92,20 @@ func (f *flowView) otherTellers() []string {
 	return out
 }
 
-// naming is a version that somebody names, and who.
-type naming struct{ text, who string }
+// versionTold is a version that somebody names, and who.
+type versionTold struct{ text, who string }
 
-func (f *flowView) told() []naming {
-	var out []naming
+func (f *flowView) told() []versionTold {
+	var out []versionTold
 	if s := f.v.snap.MM2Version; s != "" {
-		out = append(out, naming{s, "--mm2-version"})
+		out = append(out, versionTold{s, "--mm2-version"})
 	}
 	if s := f.WorkerVersion; s != "" {
-		out = append(out, naming{s, "the Connect worker at " + f.ConnectURL + " says version " + s})
+		out = append(out, versionTold{s, "the Connect worker at " + f.ConnectURL + " says version " + s})
 	}
 	for _, t := range f.Tasks.Or(nil) {
 		if t.Version != "" {
-			out = append(out, naming{t.Version, fmt.Sprintf("%s says version %s in mm2-status.%s.internal", t.Connector, t.Version, f.Source)})
+			out = append(out, versionTold{t.Version, fmt.Sprintf("%s says version %s in mm2-status.%s.internal", t.Connector, t.Version, f.Source)})
 			break
 		}
 	}
@@ -114,7 +114,7 @@ func (f *flowView) told() []naming {
 		if l.Last > 0 {
 			who += ", last line at " + stamp(l.Last)
 		}
-		out = append(out, naming{l.Version, who})
+		out = append(out, versionTold{l.Version, who})
 	}
 	return out
 }

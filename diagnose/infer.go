@@ -7,6 +7,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/bugs"
 )
 
 // inferred is what the records alone say about the MirrorMaker 2 that wrote the newest of them. A release that a rule
@@ -127,7 +128,7 @@ func (i *inferred) commitRule(f *flowView, r *snapshot.Rhythm) {
 	// A MirrorMaker 2 that is started over and over would repeat its checkpoints; only what is left of the topic tells.
 	never := cs.Repeats == 0 && cs.Records >= int64(2*len(cs.Newest)+20) && cs.First < r.DenseLast
 	switch {
-	case r.SinceStart >= 2:
+	case r.SinceStart >= 2 && f.noMarkers():
 		i.commits = &proof{r.ShortLast, r.SinceStart, fmt.Sprintf("%d offset syncs since the start of the source tasks are nearer than %d records to the one before%s", r.SinceStart, r.Step, shownSyncs(r.ShownCommit))}
 	case r.Between >= few:
 		i.commits = &proof{r.BetweenLast, r.Between, fmt.Sprintf("%d times offset syncs stand between two that are %d records apart%s", r.Between, r.Step, shownSyncs(r.ShownCommit))}
@@ -141,10 +142,16 @@ func (i *inferred) commitRule(f *flowView, r *snapshot.Rhythm) {
 		if r.CommitGap > 0 {
 			i.say("the shortest time between syncs of commits is %d s (offset.flush.interval.ms)", r.CommitGap/1000)
 		}
-	case r.Waited >= few && r.Between+r.SinceStart+r.Dense == 0 && r.WaitedLast > r.SourceStart:
+	case r.Waited >= few && r.Between+r.Dense == 0 && (r.SinceStart == 0 || !f.noMarkers()) && r.WaitedLast > r.SourceStart:
 		i.set, i.emissions = i.set&mm2.SetOf(mm2.G3, mm2.G4), mm2.EmissionsOf(mm2.E2)
 		i.say("%d times more than %d s passed between syncs %d records apart and nothing was written in between%s (3.6.2 or older: no syncs of commits)", r.Waited, r.WaitedOver/1000, r.Step, shownSyncs(r.ShownWaited))
 	}
+}
+
+// noMarkers says that the copies have no offsets of their own: with exactly-once each transaction adds one, and under the identity
+// policy others may write. Such an offset can hide a gap of the source, which asks for a sync by any rule.
+func (f *flowView) noMarkers() bool {
+	return f.says(worker, "exactly.once.source.support", "enabled") == bugs.No && f.Policy.Class != mm2.IdentityPolicyClass
 }
 
 func shownSyncs(s *snapshot.SyncsShown) string {

@@ -83,7 +83,7 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 	case finding.Warning:
 		return "degraded"
 	}
-	if f.linkUnread(l) || l == finding.LinkAccuracy && (endsUnread(rows) > 0 || f.Syncs.Unknown() && anyTarget(rows)) {
+	if f.unread[l] || f.linkUnread(l) || l == finding.LinkAccuracy && (endsUnread(rows) > 0 || f.Syncs.Unknown() && anyTarget(rows)) {
 		return "unknown"
 	}
 	moving := false
@@ -114,7 +114,7 @@ func (f *flowView) linkUnread(l finding.Link) bool {
 	case finding.LinkSyncs:
 		return f.Syncs.Unknown() && !f.everyRowHasCheckpoint()
 	case finding.LinkCheckpoints:
-		return f.Checkpointed.Unknown()
+		return f.Checkpointed.Unknown() || f.unread[finding.LinkNone]
 	case finding.LinkCommit, finding.LinkAccuracy:
 		return f.dst.listed.Unknown()
 	}

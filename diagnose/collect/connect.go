@@ -40,6 +40,8 @@ type MirrorConnector struct {
 	Status     []snapshot.TaskStatus
 	Groups     []string // of all checkpoint tasks, sorted
 	TaskCount  int
+	Places     map[string]Place // of Properties, where a file holds them
+	Managed    bool             // run by MSK Connect, which has no REST interface of Kafka's
 }
 
 // Source and Target are the aliases; MirrorMaker 2 falls back to "target" (KAFKA: default of target.cluster.alias).
@@ -211,13 +213,15 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 	assigned := snapshot.NotKnown[snapshot.Assigned](&snapshot.Gap{Code: "absent", Why: "the Connect cluster has no MirrorCheckpointConnector for " + source + "->" + target})
 	props := map[string]string{}
 	var names [2]string
+	managed := false
 	for _, m := range ms {
 		if m.Source() != source || m.Target() != target {
 			continue
 		}
 		cs.Enabled = true
 		tasks = append(tasks, m.Status...)
-		es := SafeEntries(m.Properties, v)
+		managed = managed || m.Managed
+		es := m.placed(SafeEntries(m.Properties, v))
 		switch m.Class {
 		case "MirrorSourceConnector":
 			cs.Source = es
@@ -242,6 +246,9 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 	}
 	f := NewFlow(s)
 	f.Mode = "connect"
+	if managed {
+		f.Mode = "msk-connect"
+	}
 	f.SourceConnector, f.CheckpointConnector = names[0], names[1]
 	f.Running, f.Tasks, f.Assigned = snapshot.Is(cs), snapshot.Is(tasks), assigned
 	return f
@@ -258,43 +265,4 @@ func (c *collector) readConnect(ctx context.Context, f *snapshot.Flow) {
 	v := mm2.ReleaseOf(c.MM2Version)
 	n := ConnectFlow(f.Source, f.Target, ms, v)
 	f.Running, f.Assigned, f.Tasks = n.Running, n.Assigned, n.Tasks
-}
-
-// ConnectorJSON reads connector configurations as files hold them: {"name", "config"}, a flat object with connector.class, or
-// a list of either. Others than MirrorMaker 2's are passed over.
-func ConnectorJSON(b []byte) ([]MirrorConnector, error) {
-	var many []json.RawMessage
-	if err := json.Unmarshal(b, &many); err != nil {
-		many = []json.RawMessage{b}
-	}
-	var out []MirrorConnector
-	for _, raw := range many {
-		var named struct {
-			Name   string                     `json:"name"`
-			Config map[string]json.RawMessage `json:"config"`
-		}
-		if err := json.Unmarshal(raw, &named); err != nil {
-			return nil, err
-		}
-		if named.Config == nil {
-			if err := json.Unmarshal(raw, &named.Config); err != nil {
-				return nil, err
-			}
-		}
-		m := MirrorConnector{Name: named.Name, Properties: map[string]string{}}
-		for k, v := range named.Config {
-			var text string
-			if json.Unmarshal(v, &text) != nil {
-				text = strings.Trim(string(v), `"`)
-			}
-			m.Properties[k] = text
-		}
-		class := m.Properties["connector.class"]
-		m.Class = class[strings.LastIndexByte(class, '.')+1:]
-		m.Name = cmp.Or(m.Name, m.Properties["name"])
-		if slices.Contains(connectorClasses, m.Class) {
-			out = append(out, m)
-		}
-	}
-	return out, nil
 }

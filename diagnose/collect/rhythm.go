@@ -31,6 +31,7 @@ type recent struct {
 	syncs  []snapshot.Sync
 	shorts []int64 // ms, times of the last short distances
 	gaps   bool    // the source was seen to have gaps: each asks for a sync, and one on the target can hide it
+	marks  int     // how often the target alone was seen to have gaps: markers of transactions, foreign records
 	newest snapshot.Sync
 }
 
@@ -80,9 +81,12 @@ func (r *rhythm) see(s mm2.OffsetSync, n snapshot.Sync, near *recent) {
 	if !first {
 		up, down := n.Up-before.Up, n.Down-before.Down
 		if up <= 0 || down <= 0 {
-			near.syncs, near.shorts, near.gaps = near.syncs[:0], near.shorts[:0], false
+			near.syncs, near.shorts, near.gaps, near.marks = near.syncs[:0], near.shorts[:0], false, 0
 		} else if up != down {
 			near.syncs = near.syncs[:0]
+		}
+		if down > up && up > 0 {
+			near.marks++
 		}
 		near.gaps = near.gaps || up > down && down > 0
 	}
@@ -133,7 +137,8 @@ func (r *rhythm) see(s mm2.OffsetSync, n snapshot.Sync, near *recent) {
 			near.shorts = slices.Delete(near.shorts, 0, 1)
 		}
 		near.shorts = append(near.shorts, n.Time)
-		if len(near.shorts) == dense && n.Time-near.shorts[0] < hour {
+		// Where the target has gaps too, they would have to hide one on the source each time, and never fall short of it.
+		if len(near.shorts) == dense && n.Time-near.shorts[0] < hour && (near.marks == 0 || near.marks >= 5) {
 			o.Dense++
 			o.DenseLast, o.ShownCommit = max(o.DenseLast, n.Time), show(near.syncs[len(near.syncs)-1], n)
 		}

@@ -17,11 +17,11 @@ import (
 // worker reads what MirrorMaker 2 in dedicated mode stores on the target: the configuration in force and the groups of the
 // checkpoint tasks (mm2-configs), and the states of connectors and tasks (mm2-status).
 func (c *collector) worker(ctx context.Context, f *snapshot.Flow) {
-	if f.Mode == "connect" && c.Connect != nil {
+	if (f.Mode == "connect" || f.Mode == "strimzi") && c.Connect != nil {
 		c.readConnect(ctx, f)
 		return
 	}
-	if f.Mode == "connect" {
+	if f.Mode == "connect" || f.Mode == "msk-connect" {
 		g := &snapshot.Gap{Code: "not-asked", Why: "in Connect mode the worker's own topics and its REST interface hold it"}
 		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
 		return
@@ -55,7 +55,7 @@ type configRecord struct {
 }
 
 func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
-	cl := c.by[f.Target]
+	cl := c.workerOf(f)
 	topic := workerTopic(f, "config.storage.topic", "configs")
 	recs := map[string]configRecord{}
 	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
@@ -69,11 +69,12 @@ func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
 		recs[string(r.Key)] = rec
 		return nil
 	})
-	if gap != nil {
+	if gap = ofResource(f, gap); gap != nil {
 		f.Running, f.Assigned = snapshot.NotKnown[snapshot.Connectors](gap), snapshot.NotKnown[snapshot.Assigned](gap)
 		return
 	}
 	v := mm2.ReleaseOf(c.MM2Version)
+	recs = ofFlow(f, recs)
 	f.Running, f.Assigned = runningConfig(recs, v), assignedGroups(recs)
 }
 
@@ -138,6 +139,11 @@ func SafeEntries(props map[string]string, v mm2.Version) []snapshot.ConfigEntry 
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: def, Default: true})
 		}
 	}
+	for _, k := range writtenKeys {
+		if val, ok := props[k]; ok {
+			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
+		}
+	}
 	slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
 	return out
 }
@@ -176,13 +182,16 @@ type storedStatus struct {
 }
 
 func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
-	cl := c.by[f.Target]
+	cl := c.workerOf(f)
 	topic := workerTopic(f, "status.storage.topic", "status")
 	rows := map[string]snapshot.TaskStatus{}
 	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
 		t, ok := statusKey(string(r.Key))
+		if ok {
+			t.Connector, ok = classOf(f, t.Connector)
+		}
 		if !ok {
-			return nil // topics that connectors use are tracked in the same topic
+			return nil // another flow's; and topics that connectors use are tracked in the same topic
 		}
 		if r.Value == nil {
 			delete(rows, string(r.Key))
@@ -197,7 +206,7 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 		rows[string(r.Key)] = t
 		return nil
 	})
-	if gap != nil {
+	if gap = ofResource(f, gap); gap != nil {
 		f.Tasks = snapshot.NotKnown[[]snapshot.TaskStatus](gap)
 		return
 	}

@@ -23,6 +23,11 @@ type Gap struct {
 	Why     string `json:"why"`               // the broker's words and plain words
 }
 
+// Failed says that the fact was asked for and the answer failed; else it was never asked, or no answer could decide.
+func (g *Gap) Failed() bool {
+	return g != nil && (g.Code == "denied" || g.Code == "timeout" || g.Code == "unreachable" || g.Code == "failed")
+}
+
 func (g *Gap) String() string {
 	if g == nil {
 		return "not asked"

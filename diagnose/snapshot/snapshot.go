@@ -43,6 +43,7 @@ type Problem struct {
 	Flow     string  `json:"flow,omitempty"`
 	Because  string  `json:"because"`
 	Fix      string  `json:"fix,omitempty"`
+	Mode     string  `json:"mode,omitempty"` // that the repair is for; "dedicated" where it says nothing
 	Observed []Named `json:"observed,omitempty"`
 	Source   string  `json:"source,omitempty"` // cluster alias or bootstrap
 	Target   string  `json:"target,omitempty"`
