@@ -101,7 +101,7 @@ func (f *flowView) judge(r bugRule, b bugs.Bug) affected {
 		}
 		a := b.Assess(gp.bugFacts(facts))
 		switch {
-		case a.Rank < bugs.Exposed || a.Rank < out.a.Rank:
+		case a.Rank < bugs.Exposed || a.Rank < out.a.Rank, a.Rank == bugs.WillOnRestart && !gp.farBehind():
 		case a.Rank > out.a.Rank:
 			out = affected{a, []groupPartition{gp}}
 		default:
@@ -220,16 +220,32 @@ func (gp groupPartition) numbers() string {
 	return strings.Join(out, ", ")
 }
 
+// apart is how far starts lie apart that count as two: setting a flow up takes several within minutes.
+const apart = 10 * 60_000
+
 // startsWithinADay is how often the checkpoint task went to RUNNING in the last 24 hours.
 func (f *flowView) startsWithinADay() int {
 	f.v.touch(finding.CheckpointStarts)
-	n := 0
+	n, last := 0, int64(0)
 	for _, at := range f.CheckpointStarts.Or(nil) {
-		if f.v.now-at < day {
+		if f.v.now-at < day && at-last >= apart {
 			n++
+			last = at
 		}
 	}
 	return n
+}
+
+// farBehind says that the position is more than one offset.lag.max before the newest sync: a group that merely reads along has
+// passed it before any start matters.
+func (gp groupPartition) farBehind() bool {
+	u, st := gp.sourceOffset().Get()
+	ps, sst := gp.syncsOf().Get()
+	lag, ok := gp.flow.whole(connSource, "offset.lag.max").Get()
+	if !ok {
+		lag = 100
+	}
+	return st == snapshot.Known && sst == snapshot.Known && ps.Newest.Up-u > lag+1
 }
 
 // shownInLog is the line of the log that proves the bug.
