@@ -80,6 +80,9 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 			s.request.MM2Version = l.setup.Claimed
 		}
 	}
+	if o.MM2Version == "" && s.request.MM2Version != "" {
+		s.request.MM2VersionFrom = "the resource in " + l.file
+	}
 	if s.request.Want, err = wanted(o.Groups); err != nil {
 		return nil, err
 	}
@@ -118,7 +121,7 @@ func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
 		s.Scope.MaxReread = o.MaxReread
 	}
 	if !l.version.IsZero() {
-		s.MM2Version = l.version.String()
+		s.MM2Version, s.MM2VersionFrom = l.version.String(), ""
 	}
 	if len(l.flows) > 0 {
 		s.Scope.Flows = l.flows

@@ -21,7 +21,7 @@ type generations struct {
 func inferGenerations(f *flowView) generations {
 	if s := f.v.snap.MM2Version; s != "" {
 		if v, err := mm2.ParseVersion(s); err == nil {
-			return generations{set: mm2.SetOf(v.Generation()), claimed: s, version: v, basis: "--mm2-version"}
+			return generations{set: mm2.SetOf(v.Generation()), claimed: s, version: v, basis: f.claimedBy()}
 		}
 	}
 	if v, err := mm2.ParseVersion(f.WorkerVersion); f.WorkerVersion != "" && err == nil {

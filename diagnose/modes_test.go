@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 )
 
@@ -41,7 +42,7 @@ func TestSettingsInResource(t *testing.T) {
 			f := flowIn("strimzi", func(f *snapshot.Flow) {
 				f.Resource = &snapshot.Resource{APIVersion: "kafka.strimzi.io/" + tc.api, Name: "to-b", Namespace: "dr", Mirror: 2, Sections: strings.Fields(tc.sections), WorkerPath: "spec.clusters[1]"}
 			})
-			step := setInResource(f, tc.key, tc.val)[0]
+			step := f.setSteps(tc.key, tc.val)[0]
 			m := regexp.MustCompile(`^kubectl patch kafkamirrormaker2 to-b -n dr --type=json -p '(.*)'$`).FindStringSubmatch(step.Command)
 			if m == nil {
 				t.Fatal(step.Command)
@@ -86,8 +87,8 @@ func TestStepsByVersion(t *testing.T) {
 	}
 	one := []string{connCheckpoint}
 	for _, tc := range []struct{ name, got, want string }{
-		{"set, 3.8", setByREST(rest("3.8.0"), keySyncEnabled, "true")[0].Command, `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"sync.group.offsets.enabled":"true"}' http://c:8083/connectors/cp/config`},
-		{"set, 3.7", setByREST(rest("3.7.2"), keySyncEnabled, "true")[0].Command, `curl -sS http://c:8083/connectors/cp/config | jq '. + {"sync.group.offsets.enabled":"true"}' | curl -sS -X PUT -H 'Content-Type: application/json' -d @- http://c:8083/connectors/cp/config`},
+		{"set, 3.8", rest("3.8.0").setSteps(keySyncEnabled, "true")[0].Command, `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"sync.group.offsets.enabled":"true"}' http://c:8083/connectors/cp/config`},
+		{"set, 3.7", rest("3.7.2").setSteps(keySyncEnabled, "true")[0].Command, `curl -sS http://c:8083/connectors/cp/config | jq '. + {"sync.group.offsets.enabled":"true"}' | curl -sS -X PUT -H 'Content-Type: application/json' -d @- http://c:8083/connectors/cp/config`},
 		{"stop, 3.5", stopByREST(rest("3.5.0"), one)[0].Command, "curl -sS -X PUT http://c:8083/connectors/cp/stop"},
 		{"stop, 3.4", stopByREST(rest("3.4.1"), one)[0].Command, "curl -sS http://c:8083/connectors/cp/config > MirrorCheckpointConnector.json && curl -sS -X DELETE http://c:8083/connectors/cp"},
 		{"start, 3.4", startByREST(rest("3.4.1"), one)[0].Command, "curl -sS -X PUT -H 'Content-Type: application/json' -d @MirrorCheckpointConnector.json http://c:8083/connectors/cp/config"},
@@ -96,7 +97,14 @@ func TestStepsByVersion(t *testing.T) {
 		{"operator's restart, one task", restartByOperator(resource("v1beta2", "", "1"), one)[0].Command, "kubectl annotate kafkamirrormaker2 to-b --overwrite 'strimzi.io/restart-connector=a->b.MirrorCheckpointConnector' 'strimzi.io/restart-connector-task=a->b.MirrorCheckpointConnector:0'"},
 		{"operator's restart, several tasks", restartByOperator(resource("v1beta2", "", "4"), one)[0].Command, "kubectl delete pod -l strimzi.io/cluster=to-b,strimzi.io/kind=KafkaMirrorMaker2"},
 		{"operator's stop, 3.6", stopByOperator(resource("v1beta2", "3.6.0", "1"), one)[0].Command, `kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/sourceCluster","value":"a"},{"op":"add","path":"/spec/mirrors/0/checkpointConnector/state","value":"stopped"}]'`},
-		{"operator's stop, 3.4", stopByOperator(resource("v1beta2", "3.4.0", "1"), one)[0].Command, `kubectl get kafkamirrormaker2 to-b -o yaml > to-b.saved.yaml && kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/sourceCluster","value":"a"},{"op":"remove","path":"/spec/mirrors/0/checkpointConnector"}]'`},
+		{"operator's stop, 3.4", stopByOperator(resource("v1beta2", "3.4.0", "1"), one)[0].Command, `kubectl get kafkamirrormaker2 to-b -o jsonpath='{.spec.mirrors[0].checkpointConnector}' > checkpointConnector.json && kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/sourceCluster","value":"a"},{"op":"remove","path":"/spec/mirrors/0/checkpointConnector"}]'`},
+		{"operator's start, 3.4", startByOperator(resource("v1beta2", "3.4.0", "1"), one)[0].Command, `kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/sourceCluster","value":"a"},{"op":"add","path":"/spec/mirrors/0/checkpointConnector","value":'"$(cat checkpointConnector.json)"'}]'`},
+		{"resume, dedicated", flowIn("dedicated", nil).mode().resume(flowIn("dedicated", nil), connCheckpoint).Command,
+			`echo 'target-state-MirrorCheckpointConnector|{"state":"STARTED","state.v2":"STARTED"}' | kafka-console-producer.sh --bootstrap-server BOOTSTRAP --topic mm2-configs.a.internal --property parse.key=true --property 'key.separator=|'`},
+		{"several settings, 3.8", setByREST(rest("3.8.0"), one, asBytes[:2])[0].Command, `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"key.converter":"org.apache.kafka.connect.converters.ByteArrayConverter","value.converter":"org.apache.kafka.connect.converters.ByteArrayConverter"}' http://c:8083/connectors/cp/config`},
+		{"several settings, no section yet", setInResource(resource("v1", "", "1"), one, finding.Observed{{Name: keyPolicyClass, Value: "P"}, {Name: keyGroups, Value: "g"}})[0].Command,
+			`kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/source/alias","value":"a"},{"op":"add","path":"/spec/mirrors/0/groupsPattern","value":"g"},{"op":"add","path":"/spec/mirrors/0/checkpointConnector","value":{"config":{"replication.policy.class":"P"}}}]'`},
+		{"the worker's, dedicated", flowIn("dedicated", nil).setSteps(keyFlushInterval, "1000")[0].Properties[0].Name, "b.offset.flush.interval.ms"},
 		{"another vendor's resource", flowIn("strimzi", func(f *snapshot.Flow) {
 			f.Resource = &snapshot.Resource{APIVersion: "eventstreams.example.com/v1beta2", Name: "x"}
 		}).kubectl("get", "-o yaml"), "kubectl get kafkamirrormaker2.eventstreams.example.com x -o yaml"},
