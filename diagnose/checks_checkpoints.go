@@ -12,13 +12,13 @@ import (
 
 // checkpointChecks are link 2: checkpoints from the checkpoint connector.
 var checkpointChecks = []check{
-	{Code: 207, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset | finding.CheckpointsOf | finding.SyncsOf | finding.AssignedTo, Decides: true, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SyncsTopic, Applies: translationWaits, Run: checkCheckpointBehind},
+	{Code: 207, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset | finding.CheckpointsOf | finding.SyncsOf | finding.AssignedTo, Decides: true, Uses: finding.CheckpointSet | finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SyncsTopic, Applies: translationWaits, Run: checkCheckpointBehind},
 	{Code: 208, Grain: finding.OnFlow, Uses: finding.Tasks | finding.Running | finding.Configured | finding.Settings | finding.AssignedTo | finding.CheckpointSet, Run: checkConnector},
 	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: hasRows, Gap: startUnknown, Run: checkCheckpointsMissing},
 	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.Settings, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
-	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
+	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.CheckpointSet | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
 	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook, Applies: eligibleRow, Run: checkBeforeOldest},
 	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
 	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},

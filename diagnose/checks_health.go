@@ -12,7 +12,7 @@ import (
 // healthChecks are about MirrorMaker 2 itself and what stands in its topics.
 var healthChecks = []check{
 	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
-	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
+	{Code: 112, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
 	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet | finding.Settings, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }

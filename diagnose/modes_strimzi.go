@@ -226,7 +226,7 @@ func (f *flowView) askedToRest(connector string) (snapshot.ConfigEntry, bool) {
 	if f.Mode != "strimzi" {
 		return snapshot.ConfigEntry{}, false
 	}
-	f.v.touch(finding.Configured)
+	f.v.touch(finding.Settings)
 	e := find(entriesOf(f.settings.configured, connector), keyState)
 	if e == nil || e.Value != "paused" && e.Value != "stopped" {
 		return snapshot.ConfigEntry{}, false
@@ -240,10 +240,13 @@ func (f *flowView) askedToRest(connector string) (snapshot.ConfigEntry, bool) {
 
 // stillWrites says that what a connector writes came a moment ago: then the file is not what runs.
 func (f *flowView) stillWrites(connector string) bool {
-	last := f.Checkpointed.Or(snapshot.Checkpoints{}).Last
-	f.v.touch(finding.CheckpointSet | finding.SyncsTopic)
+	var last int64
 	if connector == connSource {
+		f.v.touch(finding.SyncsTopic)
 		last = f.Syncs.Or(snapshot.Syncs{}).Last
+	} else {
+		f.v.touch(finding.CheckpointSet)
+		last = f.Checkpointed.Or(snapshot.Checkpoints{}).Last
 	}
 	return last > 0 && f.v.now-last < f.emitBudget()
 }

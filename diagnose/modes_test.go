@@ -114,3 +114,34 @@ func TestStepsByVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoTellsTheVersion: the option, unless a resource did.
+func TestWhoTellsTheVersion(t *testing.T) {
+	for _, tc := range []struct{ from, want string }{{"", "--mm2-version"}, {"the resource in mm2.yaml", "the resource in mm2.yaml"}} {
+		s := &snapshot.Snapshot{MM2Version: "3.9.1", MM2VersionFrom: tc.from, Flows: []snapshot.Flow{{Source: "a", Target: "b"}}}
+		if got := newView(s).flows[0].gens.basis; got != tc.want {
+			t.Errorf("%q: %q, want %q", tc.from, got, tc.want)
+		}
+	}
+}
+
+// TestAttachedAnew: how what was written to the wrong cluster gets to the target, in each way of running.
+func TestAttachedAnew(t *testing.T) {
+	for _, tc := range []struct{ mode, api, fixMode, want string }{
+		{"connect", "", "connect", `curl -sS -X PUT -H 'Content-Type: application/json' -d @- http://CONNECT:8083/connectors/MirrorSourceConnector/config`},
+		{"discovered", "", "connect", `curl -sS -X PUT -H 'Content-Type: application/json' -d @- http://CONNECT:8083/connectors/MirrorSourceConnector/config`},
+		{"strimzi", "v1beta2", "strimzi", `{"op":"add","path":"/spec/connectCluster","value":"b"}`},
+		{"strimzi", "v1", "strimzi", `{"op":"add","path":"/spec/target/bootstrapServers","value":""}`},
+		{"msk-connect", "", "msk-connect", `aws kafkaconnect delete-connector`},
+	} {
+		f := flowIn(tc.mode, func(f *snapshot.Flow) {
+			if tc.api != "" {
+				f.Resource = &snapshot.Resource{APIVersion: "kafka.strimzi.io/" + tc.api, Name: "to-b"}
+			}
+		})
+		f.src, f.dst = &clusterView{Cluster: &snapshot.Cluster{}}, &clusterView{Cluster: &snapshot.Cluster{}}
+		if fix := f.attachFix(); fix.Mode != tc.fixMode || !strings.Contains(fix.Steps[0].Command, tc.want) {
+			t.Errorf("%s %s: %s: %s", tc.mode, tc.api, fix.Mode, fix.Steps[0].Command)
+		}
+	}
+}
