@@ -32,6 +32,7 @@ type evidence struct {
 	Timeout      time.Duration
 	Resolve      []string
 	ConnectURL   []string
+	ConnectConf  string
 }
 
 func (e *evidence) flags(c *cobra.Command) {
@@ -45,7 +46,8 @@ func (e *evidence) flags(c *cobra.Command) {
 	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
 	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
 	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
-	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
+	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http[s]://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
+	f.StringVar(&e.ConnectConf, "connect-config", "", "properties for TLS to the Connect workers: ssl.truststore.*, ssl.keystore.* (PEM), ssl.endpoint.identification.algorithm")
 	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")
 }
 

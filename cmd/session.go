@@ -89,12 +89,19 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if _, err := wanted(o.Topics); err != nil {
 		return nil, err
 	}
+	if o.ConnectConf != "" && len(o.ConnectURL) == 0 {
+		return nil, usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
+	}
 	switch {
 	case len(l.strimzi) > 0 && len(l.jsons) > 0:
 		return nil, usage("%s: give the KafkaMirrorMaker2 resource or connector JSON, not both: the operator makes the connectors from the resource", l.file)
 	case len(l.strimzi) > 0:
 		if err = o.fromSetup(s, l); err == nil && len(o.ConnectURL) > 0 {
-			s.request.Connect = &collect.Connect{URLs: o.ConnectURL}
+			hc, err := o.connectHTTP()
+			if err != nil {
+				return nil, err
+			}
+			s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
 		}
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
 		return nil, usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
@@ -184,9 +191,16 @@ func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
 			}
 		}
 	}
+	for _, f := range l.setup.Enabled() {
+		if !slices.Contains(flows, f) {
+			s.request.Others = append(s.request.Others, collect.FromConf(f, l.file))
+		}
+	}
 	var aliases []string
 	for _, f := range flows {
-		s.request.Flows = append(s.request.Flows, collect.FromConf(f, l.file))
+		cf := collect.FromConf(f, l.file)
+		cf.Principal = collect.Principals(l.setup, f)
+		s.request.Flows = append(s.request.Flows, cf)
 		aliases = append(aliases, f.Source, f.Target)
 	}
 	slices.Sort(aliases)

@@ -190,7 +190,7 @@ func anewFix(f *flowView, gps []groupPartition, onTarget bool) finding.Fix {
 	if f.onConnect() {
 		who = "the source and the checkpoint connector"
 	}
-	fix := rewriteWhile(f, bothConnectors, gps, "", finding.Step{Text: "keep what stands in both topics", Command: "mm2doctor capture before.json " + f.evidence()},
+	fix := rewriteWhile(f, bothConnectors, gps, "", captureStep(f),
 		finding.Step{Text: "delete the offset-syncs topic; it is made again at the start. All groups are then translated by what is mirrored from then on: a lagging one keeps its offset until it has passed the first new record",
 			Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.syncsCluster()) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none"})
 	fix.Text = fmt.Sprintf("Stop %s, delete offset syncs and checkpoints and the old offsets of idle groups on %s, then start again. Records that were mirrored before the copy was made anew are not in it: to mirror %s again, reset the source connector's offsets of it while it is stopped%s.", who, f.Target, gps[0].topic, f.sourceOffsetsBy())

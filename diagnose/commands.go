@@ -138,3 +138,13 @@ func (f *flowView) workerTopic(kind string) string {
 func (f *flowView) restCommand(connector, path, shows string) finding.Command {
 	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + f.restURL(connector, path)}
 }
+
+// adminBootstrapOf is the same for tools that call the file of client properties --admin.config.
+func adminBootstrapOf(c *clusterView) string {
+	return strings.Replace(bootstrapOf(c), " --command-config ", " --admin.config ", 1)
+}
+
+// captureStep keeps all that the doctor reads, before something is deleted.
+func captureStep(f *flowView) finding.Step {
+	return finding.Step{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.json " + f.evidence()}
+}

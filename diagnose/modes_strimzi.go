@@ -126,6 +126,9 @@ func setInResource(f *flowView, connectors []string, values finding.Observed) []
 	}
 	var own finding.Observed // what is no field of the mirror itself
 	for _, v := range values {
+		if v.Name == keySourceAlias || v.Name == keyTargetAlias {
+			return []finding.Step{f.aliasInResource(v.Name, v.Value)}
+		}
 		pattern := patternOf[v.Name]
 		if strings.HasSuffix(r.APIVersion, "/v1alpha1") { // which had the older names only
 			pattern = strings.Replace(pattern, "Exclude", "Blacklist", 1)
@@ -153,6 +156,13 @@ func setInResource(f *flowView, connectors []string, values finding.Observed) []
 		for _, v := range own {
 			all[v.Name] = typed(fmt.Sprint(v.Value))
 		}
+		if tasks, ok := all[keyTasksMax]; ok { // a field beside config, which may not hold it
+			if slices.Contains(r.Sections, section) {
+				add(base+"/tasksMax", tasks)
+				shown = append(shown, snapshot.Named{Name: yamlPath(base) + ".tasksMax", Value: fmt.Sprint(tasks)})
+			}
+			continue
+		}
 		switch {
 		case slices.Contains(r.Sections, config):
 			for _, v := range own {
@@ -170,6 +180,25 @@ func setInResource(f *flowView, connectors []string, values finding.Observed) []
 		}
 	}
 	return []finding.Step{{Text: "set it in the resource; the operator passes it on and the connector restarts by itself", File: f.File, Properties: shown, Command: f.patch(changes...), Undo: undo}}
+}
+
+// aliasInResource: the operator gives connectors the aliases that the clusters have in the resource, and no others.
+func (f *flowView) aliasInResource(key string, alias any) finding.Step {
+	st := finding.Step{Text: "call the cluster so in the resource, wherever its alias stands; the operator makes the connectors anew under the other name", File: f.File, Stops: f.names(bothConnectors)}
+	which := map[string]string{keySourceAlias: "source", keyTargetAlias: "target"}[key]
+	paths := []string{"spec.clusters[].alias", yamlPath(f.mirrorPath()) + "." + which + "Cluster"}
+	switch {
+	case f.v1() && which == "target":
+		paths = []string{"spec.target.alias"}
+	case f.v1():
+		paths = []string{yamlPath(f.mirrorPath()) + ".source.alias"}
+	case which == "target":
+		paths = append(paths, "spec.connectCluster")
+	}
+	for _, p := range paths {
+		st.Properties = append(st.Properties, snapshot.Named{Name: p, Value: alias})
+	}
+	return st
 }
 
 // restartByOperator asks the operator by an annotation of the resource, which it takes away when that is done. From v1 on

@@ -104,6 +104,13 @@ func TestStepsByVersion(t *testing.T) {
 		{"several settings, 3.8", setByREST(rest("3.8.0"), one, asBytes[:2])[0].Command, `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"key.converter":"org.apache.kafka.connect.converters.ByteArrayConverter","value.converter":"org.apache.kafka.connect.converters.ByteArrayConverter"}' http://c:8083/connectors/cp/config`},
 		{"several settings, no section yet", setInResource(resource("v1", "", "1"), one, finding.Observed{{Name: keyPolicyClass, Value: "P"}, {Name: keyGroups, Value: "g"}})[0].Command,
 			`kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/source/alias","value":"a"},{"op":"add","path":"/spec/mirrors/0/groupsPattern","value":"g"},{"op":"add","path":"/spec/mirrors/0/checkpointConnector","value":{"config":{"replication.policy.class":"P"}}}]'`},
+		{"tasks, resource", setInResource(flowIn("strimzi", func(f *snapshot.Flow) {
+			f.Resource = &snapshot.Resource{APIVersion: "kafka.strimzi.io/v1", Name: "to-b", Sections: []string{"sourceConnector", "sourceConnector.config"}}
+		}), []string{connSource}, finding.Observed{{Name: keyTasksMax, Value: "8"}})[0].Command,
+			`kubectl patch kafkamirrormaker2 to-b --type=json -p '[{"op":"test","path":"/spec/mirrors/0/source/alias","value":"a"},{"op":"add","path":"/spec/mirrors/0/sourceConnector/tasksMax","value":8}]'`},
+		{"target's alias, v1", resource("v1", "", "1").setSteps(keyTargetAlias, "x")[0].Properties[0].Name, "spec.target.alias"},
+		{"source's alias, v1beta2", resource("v1beta2", "", "1").setSteps(keySourceAlias, "x")[0].Properties[1].Name, "spec.mirrors[0].sourceCluster"},
+		{"a client's, of the source connector", setSource(rest("3.8.0"), "source.consumer.auto.offset.reset", "earliest")[0].Command, `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"source.consumer.auto.offset.reset":"earliest"}' http://c:8083/connectors/MirrorSourceConnector/config`},
 		{"the worker's, dedicated", flowIn("dedicated", nil).setSteps(keyFlushInterval, "1000")[0].Properties[0].Name, "b.offset.flush.interval.ms"},
 		{"another vendor's resource", flowIn("strimzi", func(f *snapshot.Flow) {
 			f.Resource = &snapshot.Resource{APIVersion: "eventstreams.example.com/v1beta2", Name: "x"}

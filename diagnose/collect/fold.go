@@ -128,10 +128,14 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 
 func (p *partitionFold) add(s snapshot.Sync, taskStart int64) {
 	o := &p.out
+	if o.Count > 0 && s.Down < o.Newest.Down {
+		o.DownBack++
+	}
 	if o.Count == 0 {
 		o.Oldest = s
 	} else if s.Up < o.Newest.Up || s.Down < o.Newest.Down {
 		o.Rewinds++
+		o.LastRewind = &snapshot.Rewind{Before: o.Newest, After: s}
 	}
 	o.Count++
 	o.Newest = s
