@@ -93,7 +93,7 @@ func (f *flowView) taskless(a snapshot.Assigned) (since int64, long bool) {
 		return 0, false
 	}
 	before, st := f.earlier.Assigned.Get()
-	return f.v.now - f.earlier.v.now, st == snapshot.Known && before.Tasks == 0
+	return f.sinceBefore(), st == snapshot.Known && before.Tasks == 0
 }
 
 // running says that a connector itself is known to be RUNNING.
@@ -134,7 +134,7 @@ func (f *flowView) connectPlace() string {
 // groupsAreOld says that an earlier look, at least a discovery budget ago, saw an eligible group already.
 func (f *flowView) groupsAreOld() bool {
 	f.v.touch(finding.EarlierLook)
-	return f.earlier != nil && f.v.now-f.earlier.v.now > f.discoveryBudget()
+	return f.sinceBefore() > f.discoveryBudget()
 }
 
 func (f *flowView) eligibleGroups() int {
@@ -221,10 +221,10 @@ func (gp groupPartition) overdue(twice bool) bool {
 	if tst != snapshot.Known || !t.known || t.none || t.value < 0 {
 		return false
 	}
-	if start, ok := f.checkpointTaskStart(); ok && f.v.now-start < f.emitBudget() {
+	if start, ok := f.checkpointTaskStart(); ok && f.v.began-start < f.emitBudget() {
 		return false
 	}
-	a, old := f.Assigned.Or(snapshot.Assigned{}), f.v.now-f.emitBudget()
+	a, old := f.Assigned.Or(snapshot.Assigned{}), f.v.began-f.emitBudget()
 	if a.Time == 0 {
 		twice = true // Connect's REST interface does not tell when the list was written
 	}
@@ -235,7 +235,7 @@ func (gp groupPartition) overdue(twice bool) bool {
 		return true // wherever the group stood before, that was translatable too
 	}
 	e, ok := gp.earlier()
-	if !ok || f.v.now-e.flow.v.now < f.emitBudget() {
+	if !ok || f.sinceBefore() < f.emitBudget() {
 		return false
 	}
 	before, st := e.sourceOffset().Get()
