@@ -20,7 +20,7 @@ func (l *linter) entries(s *setup) {
 			aliases = append(aliases, c.Alias)
 		}
 	}
-	l.clusters(s)
+	wrongClusters, clustersMeant := l.clusters(s)
 	byKey := map[string]confdoc.Entry{}
 	for _, e := range s.props.Entries {
 		at := place{s.file, e.Line, e.Column, e.Key}
@@ -31,7 +31,7 @@ func (l *linter) entries(s *setup) {
 			l.mark(at)
 			continue
 		}
-		if l.malformed(s, e, at) {
+		if l.malformed(s, e, at) || clustersMeant && at == wrongClusters {
 			continue
 		}
 		if first, again := byKey[e.Key]; again {
@@ -83,11 +83,11 @@ func (l *linter) malformed(s *setup, e confdoc.Entry, at place) bool {
 	return false
 }
 
-// clusters: without the key connect-mirror-maker does not start.
-func (l *linter) clusters(s *setup) {
+// clusters: without the key connect-mirror-maker does not start. It gives the line that was meant to be it.
+func (l *linter) clusters(s *setup) (meantAt place, found bool) {
 	e, ok := s.props.Lookup("clusters")
 	if ok && len(mm2.SplitList(e.Value)) > 0 || len(s.props.Entries) == 0 && len(l.out) > 0 {
-		return
+		return place{}, false
 	}
 	first := place{file: s.file, line: 1, col: 1, key: "clusters"}
 	meant := "SOURCE, TARGET"
@@ -119,10 +119,11 @@ func (l *linter) clusters(s *setup) {
 	}
 	l.add(say{slug: "clusters-missing", severity: finding.Error, at: first, because: why, leads: "MirrorMaker 2 does not start.",
 		fixes: []finding.Fix{{Mode: dedicated, Text: "Write clusters = " + meant + ".", Steps: []finding.Step{{Text: "add to " + s.file, Properties: props("clusters", meant), File: s.file}}}}})
-	if len(guess) == 0 {
+	if len(guess) == 0 && !s.partial[s.file] {
 		l.add(say{slug: "bootstrap-servers-missing", severity: finding.Error, at: place{s.file, first.line, first.col, "bootstrap.servers"}, because: "No cluster has a line ALIAS.bootstrap.servers, so that MirrorMaker 2 reaches none.", leads: "MirrorMaker 2 does not start.",
 			fixes: s.advice("Write ALIAS.bootstrap.servers = HOST:9092 for each cluster.")})
 	}
+	return first, !ok
 }
 
 // entry judges one key in force and, where somebody reads it, its value.
@@ -231,6 +232,10 @@ func (s *setup) onlyFlow() string {
 // bareKey judges a key without a prefix. False: not decided yet.
 func bareKey(key string, at level) (verdict, bool) {
 	at.prefix = ""
+	if conf.IsClientKey(key, at.version) { // for all clusters
+		k, _ := conf.LookupKafkaKey(key)
+		return reads(key, k.Type), true
+	}
 	if k, ok := conf.LookupKey(key); ok {
 		switch {
 		case k.ReadBy&conf.Driver != 0 && k.ReadBy&anyConnector == 0 || key == "clusters":

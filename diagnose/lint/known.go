@@ -86,6 +86,11 @@ func connectorKey(key string, at level) verdict {
 	if key == "clusters" {
 		return verdict{name: key}.but("no-effect-key", finding.Info, "", "Only connect-mirror-maker reads clusters; a connector does not.")
 	}
+	if _, rest, ok := strings.Cut(key, "->"); ok && at.mode != dedicated {
+		if _, k, ok := strings.Cut(rest, "."); ok {
+			return verdict{name: k}.but("wrong-prefix", finding.Warning, k, "Flows stand before keys in the mm2.properties of dedicated mode only; a connector does not know %s.", printable(key))
+		}
+	}
 	for _, side := range []string{"source.cluster.", "target.cluster."} {
 		if rest, ok := strings.CutPrefix(key, side); ok {
 			return sideKey(rest, side, at)
@@ -116,7 +121,7 @@ func connectorKey(key string, at level) verdict {
 		}
 		return verdict{name: key}.but("no-effect-key", finding.Info, "", "%s is a setting of the Connect worker; in a connector's configuration nobody reads it.", key)
 	case known:
-		return reads(key, k.Type).but("wrong-prefix", finding.Warning, suggestClient(key, k.Of), "%s is a setting of a Kafka client; without the prefix of a client (%s) it has no effect.", key, suggestClient(key, k.Of))
+		return reads(key, k.Type).but("wrong-prefix", finding.Warning, at.prefix+suggestClient(key, k.Of), "%s is a setting of a Kafka client; without the prefix of a client (%s) it has no effect.", key, suggestClient(key, k.Of))
 	}
 	return unknown(key, at, connectorNames)
 }

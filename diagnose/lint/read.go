@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -34,7 +35,7 @@ func mirrorClass(b []byte) bool {
 
 func isProperties(b []byte) bool {
 	p, _ := confdoc.ParseProperties("", b)
-	if _, ok := p.Lookup("clusters"); ok {
+	if _, ok := p.Lookup("clusters"); ok || mirrorClass([]byte(p.Value("connector.class"))) {
 		return true
 	}
 	for _, e := range p.Entries {
@@ -73,8 +74,34 @@ func (l *linter) file(f File) []conf.Connector {
 		l.add(say{slug: "syntax-error", severity: finding.Error, at: place{file: f.Name, line: 1, col: 1}, because: "The file holds no settings: it is " + map[confdoc.Kind]string{confdoc.KindEmpty: "empty, or nothing but comments", confdoc.KindBinary: "no text"}[k] + "."})
 		return nil
 	}
+	if c, ok := standalone(f); ok {
+		l.standalone(c)
+		return []conf.Connector{c}
+	}
 	l.properties(f.Name, f.Bytes)
 	return nil
+}
+
+// standalone gives a connector that stands in a properties file, as connect-standalone takes it.
+func standalone(f File) (conf.Connector, bool) {
+	p, diags := confdoc.ParseProperties(f.Name, f.Bytes)
+	if _, ok := p.Lookup("clusters"); ok && p.Value("connector.class") == "" || confdoc.Fatal(diags) != nil {
+		return conf.Connector{}, false
+	}
+	n := &confdoc.Node{Kind: confdoc.Map, Line: 1, Column: 1}
+	for _, e := range p.Entries {
+		n.Fields = append(n.Fields, confdoc.Field{Key: e.Key, Line: e.Line, Column: e.Column, Duplicate: e.Duplicate, Value: &confdoc.Node{Kind: confdoc.String, Value: e.Value, Line: e.ValueLine, Column: e.ValueColumn}})
+	}
+	found := conf.Connectors([]confdoc.Doc{{File: f.Name, Root: n}})
+	if len(found) != 1 {
+		return conf.Connector{}, false
+	}
+	return found[0], true
+}
+
+func (l *linter) standalone(c conf.Connector) {
+	s := &setup{mode: connect, file: c.File, version: l.o.Version, java: true, partial: map[string]bool{}}
+	l.configKeys(s, c.File, c.Config, "", c.Reader, nil)
 }
 
 func (l *linter) tree(f File, k confdoc.Kind) []conf.Connector {
@@ -139,8 +166,30 @@ func (l *linter) syntax(f File, err error) {
 		if bad.Line > 0 {
 			at.line, at.col = bad.Line, bad.Column
 		}
+		if line, col := looseQuote(f.Bytes, at.line); line > 0 {
+			at.line, at.col = line, col
+			why, next = bad.What+": a quote is left over on this line, and what it opens ends further down", "Remove the quote."
+		}
 	}
 	l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(why), leads: "Nothing of the file is applied.", fixes: []finding.Fix{{Mode: connect, Text: next}}})
+}
+
+var overQuoted = regexp.MustCompile(`:\s+(?:"[^"\\]*"|'[^']*')[^\s,}\]#]`)
+
+// looseQuote finds the line of a quote that is one too many. YAML's reader notices only where the next quote stands.
+func looseQuote(b []byte, before int) (line, col int) {
+	if confdoc.Sniff(b) != confdoc.KindYAML {
+		return 0, 0
+	}
+	for i, text := range bytes.Split(b, []byte("\n")) {
+		if i >= before {
+			break
+		}
+		if m := overQuoted.FindIndex(text); m != nil {
+			return i + 1, m[1]
+		}
+	}
+	return 0, 0
 }
 
 // within looks for an mm2.properties that stands as a text in a document, such as in a ConfigMap.

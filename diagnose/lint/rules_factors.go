@@ -55,7 +55,7 @@ func (l *linter) factors(f *flow) {
 		at := f.where(k.r, e, k.key)
 		switch {
 		case e.IsDefault():
-			if k.chain && highest > 0 && highest < n && f.whole(k.r) {
+			if k.chain && highest > 0 && highest < n && int64(show) < n && f.whole(k.r) {
 				l.add(say{slug: "replication-factor-default", severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("%s is not set and %d by default, while every other replication factor is at most %d.", k.key, n, highest), leads: "With fewer brokers the topic cannot be created, and the connector does not start.", fixes: f.set(k.r, k.key, fmt.Sprint(highest))})
 			}
 		case n == 1 && (k.chain || k.key == "offset.storage.replication.factor" || k.key == "replication.factor") && (show > 1 || highest > 1 && (k.chain || k.worker)):

@@ -101,31 +101,61 @@ func (l *linter) spelledOut(f *flow, r conf.Reader, filter *mm2.Filter, lists co
 	}
 }
 
-// overlap says whether two filters can let the same name through; certain is false where only Java could tell.
+// overlap says that two filters may let the same name through. They do not where one names what it wants and the other lets none
+// of it through, or where no two patterns can begin alike.
 func overlap(a, b *mm2.Filter) bool {
 	if a == nil || b == nil {
 		return true
 	}
-	literals := func(f *mm2.Filter) ([]string, bool) {
-		var out []string
-		for _, p := range f.Include() {
-			for part := range strings.SplitSeq(p, "|") {
-				if !literal.MatchString(part) {
-					return nil, false
-				}
-				out = append(out, strings.ReplaceAll(part, `\`, ""))
+	for _, x := range [][2]*mm2.Filter{{a, b}, {b, a}} {
+		if names, all := spelled(x[0]); all {
+			return slices.ContainsFunc(names, func(n string) bool {
+				return x[0].Decide(n).Passes() && (x[1].Decide(n).Passes() || x[1].Decide(n).Verdict == mm2.Unknown)
+			})
+		}
+	}
+	for _, p := range beginnings(a) {
+		for _, q := range beginnings(b) {
+			if strings.HasPrefix(p, q) || strings.HasPrefix(q, p) {
+				return true
 			}
 		}
-		return out, true
 	}
-	for _, x := range [][2]*mm2.Filter{{a, b}, {b, a}} {
-		names, all := literals(x[0])
-		if !all {
-			continue
+	return false
+}
+
+// spelled gives the names that an include list spells out; false where it has patterns.
+func spelled(f *mm2.Filter) ([]string, bool) {
+	var out []string
+	for _, p := range f.Include() {
+		for part := range strings.SplitSeq(p, "|") {
+			if !literal.MatchString(part) {
+				return nil, false
+			}
+			out = append(out, strings.ReplaceAll(part, `\`, ""))
 		}
-		return slices.ContainsFunc(names, func(n string) bool {
-			return x[0].Decide(n).Passes() && (x[1].Decide(n).Passes() || x[1].Decide(n).Verdict == mm2.Unknown)
-		})
 	}
-	return true
+	return out, true
+}
+
+// beginnings gives what every name that an include list lets through begins with, by pattern; "" where that is anything.
+func beginnings(f *mm2.Filter) []string {
+	var out []string
+	for _, p := range f.Include() {
+		if strings.ContainsAny(p, "()") && strings.Contains(p, "|") {
+			return []string{""}
+		}
+		for part := range strings.SplitSeq(p, "|") {
+			part = strings.TrimPrefix(part, "^")
+			n := 0
+			for n < len(part) && (part[n] == '-' || part[n] == '_' || part[n] >= '0' && part[n] <= '9' || part[n]|0x20 >= 'a' && part[n]|0x20 <= 'z') {
+				n++
+			}
+			if n < len(part) && n > 0 && strings.IndexByte("*?{", part[n]) >= 0 {
+				n--
+			}
+			out = append(out, part[:n])
+		}
+	}
+	return out
 }

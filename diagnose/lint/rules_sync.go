@@ -92,7 +92,9 @@ func (l *linter) groupSync(f *flow) {
 	if !f.Enabled || !f.Has(conf.Checkpoint) {
 		return
 	}
-	if emit, e, ok := l.flag(f, conf.Checkpoint, keyEmit); ok && !emit {
+	if emit, e, ok := l.flag(f, conf.Checkpoint, keyEmit); ok && !emit && l.oppositeSyncs(f) {
+		l.add(say{slug: "checkpoints-disabled", severity: finding.Info, at: f.where(conf.Checkpoint, e, keyEmit), flow: f.Name(), because: "emit.checkpoints.enabled is false, and the opposite flow commits group offsets: this direction translates none. From 3.9 on the connector's configuration is refused with an ERROR in the log, and mirroring goes on."})
+	} else if ok && !emit {
 		l.add(say{slug: "checkpoints-disabled", severity: finding.Error, at: f.where(conf.Checkpoint, e, keyEmit), flow: f.Name(), because: "emit.checkpoints.enabled is false: the checkpoint connector has no tasks (from 3.9 on its configuration is refused).",
 			leads: "No group's offsets are mirrored.", fixes: s.inPlace(f.where(conf.Checkpoint, e, keyEmit), "true")})
 	}

@@ -17,7 +17,7 @@ var (
 	// valueMark finds template text in a value: Jinja, Helm, ERB, Terraform, make and envsubst, :NAME:, @NAME@, %NAME%, <NAME>.
 	// ${provider:key} is a reference to a config provider and no template text.
 	valueMark = regexp.MustCompile(`\{\{.*?\}\}|\{[%#].*?[%#]\}|<%.*?%>|%\{.*?\}|\$\{[^}:]*\}|\$\{[A-Za-z_]\w*:[-=?+][^}]*\}|\$\([A-Za-z_]\w*\)|` + masked)
-	wordMark  = regexp.MustCompile(`(?:^|["'=,\s])(?::[A-Z][A-Z0-9_]*:|@[A-Za-z_][\w.]*@|%[A-Z][A-Z0-9_]*%|\$[A-Z][A-Z0-9_]{2,}|<[A-Za-z][^<>]*>)(?:$|["',;:\s])`)
+	wordMark  = regexp.MustCompile(`(?:^|["'=,\s])(?::[A-Z][A-Z0-9_]*:|@[A-Za-z_][\w.]*@|%[A-Z][A-Z0-9_]*%|\$[A-Z][A-Z0-9_]{2,}|<[A-Za-z][^<>]*>)(?:$|["',;:.\s])`)
 	// statement is a template's line that gives no text of its own: a condition, a loop, an include.
 	statement = regexp.MustCompile(`^\s*(?:\{\{.*\}\}|\{[%#].*[%#]\}|<%.*%>|%\{.*\})\s*,?\s*$`)
 	inlineIf  = regexp.MustCompile(`\{%|%\{|<%-?\s*(?:if|for)|\{\{-?\s*(?:if|range|with|end|else|include|template|toYaml|tpl)\b`)

@@ -67,7 +67,7 @@ func (l *linter) value(s *setup, at place, v verdict, value string, entry *confd
 		return false
 	}
 	trimmed := strings.TrimFunc(value, func(r rune) bool { return r <= ' ' })
-	if s.mode == dedicated {
+	if s.mode == dedicated || s.java {
 		switch {
 		case strings.HasPrefix(trimmed, "="):
 			return bad("malformed-value", finding.Error, s.inPlace(at, strings.TrimLeft(trimmed, "= ")), "The value begins with =: only the first = separates, the rest is the value %q.", printable(trimmed))
