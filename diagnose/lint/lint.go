@@ -44,12 +44,13 @@ type linter struct {
 	// secrets are places of literal secrets, by file.
 	secrets map[string][]place
 	// wrong are settings whose value was found at fault: no rule builds on them.
-	wrong map[place]bool
-	names map[string][]*flow
+	wrong   map[place]bool
+	names   map[string][]*flow
+	filters map[filterKey]compiled
 }
 
 func read(files []File, o Options) *linter {
-	l := &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}}
+	l := &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}, filters: map[filterKey]compiled{}}
 	var connectors []conf.Connector
 	for i, f := range files {
 		if _, again := l.order[f.Name]; !again {
