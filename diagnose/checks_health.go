@@ -12,7 +12,7 @@ import (
 // healthChecks are about MirrorMaker 2 itself and what stands in its topics.
 var healthChecks = []check{
 	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
-	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
+	{Code: 112, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
 	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet | finding.Settings, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }
@@ -33,7 +33,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 	if st != snapshot.Known || c.BadCount == 0 {
 		return nil
 	}
-	what := "up to 3.4.0 the rest of the fetched batch is lost; from 3.4.1 to 3.8.x the reader dies and the store stands still; from 3.9.0 on the rest of the batch is lost. A checkpoint task of 3.4.1 or newer that starts while the record is there never translates anything"
+	what := "up to 3.4.0 the rest of the fetched batch is lost; from 3.4.1 to 3.8.x the reader dies and the store stands still; from 3.9.0 on the rest of the batch is lost. A checkpoint task of 3.4.1 or newer that starts while the record is there may never translate anything"
 	if g, one := f.gens.set.Only(); one && g <= mm2.G2 {
 		what = "this version loses the rest of the fetched batch"
 	}
@@ -65,7 +65,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	if bad {
 		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)
 		fd.Because = fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount)
-		fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}}
+		fd.Fixes = []finding.Fix{f.foreignFix()}
 	}
 	if len(faults) == 0 {
 		return fd
@@ -86,8 +86,8 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 		fd.Consequence = "Keys and values of mirrored records are written re-encoded: consumers that fail over to " + f.Target + " cannot read them as on " + f.Source + ". " + fd.Consequence
 	}
 	fd.Fixes = []finding.Fix{converterFix(f, faults)}
-	if f.Mode == "connect" {
-		fd.Confirm = append(fd.Confirm, f.restCommand(first.connector, "/config", "key.converter and value.converter"))
+	if f.onConnect() {
+		fd.Confirm = append(fd.Confirm, configOf(f, first.connector, "key.converter and value.converter"))
 	}
 	return fd
 }

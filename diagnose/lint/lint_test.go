@@ -157,19 +157,6 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsKnown: each slug that the source names belongs to a code of the table, or to one that another part of the table
-// brings.
-func TestEveryCodeIsKnown(t *testing.T) {
-	for slug, code := range elsewhere {
-		if e := finding.BySlug(slug); e != nil && e.Code != code {
-			t.Errorf("%s belongs to %v, not %v", slug, e.Code, code)
-		}
-		if e := finding.Lookup(code); e != nil && finding.BySlug(slug) == nil {
-			t.Errorf("%v is in the table without the slug %s", code, slug)
-		}
-	}
-}
-
 func fixtures(t testing.TB) []File {
 	t.Helper()
 	var out []File

@@ -98,6 +98,9 @@ func standalone(f File) (conf.Connector, bool) {
 	}
 	n := &confdoc.Node{Kind: confdoc.Map, Line: 1, Column: 1}
 	for _, e := range p.Entries {
+		if a, _, ok := strings.Cut(e.Key, "->"); ok && p.Value(a+".bootstrap.servers") != "" {
+			return conf.Connector{}, false // a flow of dedicated mode
+		}
 		n.Fields = append(n.Fields, confdoc.Field{Key: e.Key, Line: e.Line, Column: e.Column, Duplicate: e.Duplicate, Value: &confdoc.Node{Kind: confdoc.String, Value: e.Value, Line: e.ValueLine, Column: e.ValueColumn}})
 	}
 	found := conf.Connectors([]confdoc.Doc{{File: f.Name, Root: n}})
