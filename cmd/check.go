@@ -58,7 +58,7 @@ Without --mm2-version, and where a resource states none, rules that depend on th
 	f := c.Flags()
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
 	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
-	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
+	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
 	f.BoolVar(&o.Effective, "effective", false, "print the settings in force for each flow, connector and worker, with their origin, instead of findings")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "with consequences and repairs of remarks; with --effective also the defaults that nobody wrote")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
@@ -76,8 +76,11 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 	}
 	opts := lint.Options{}
 	if o.MM2Version != "" {
-		if opts.Version, err = parseVersion(o.MM2Version); err != nil {
+		if opts.Version, err = claimedVersion(o.MM2Version); err != nil {
 			return err
+		}
+		if b, err := mm2.ParseBuild(o.MM2Version); err == nil {
+			opts.Range = b.Range
 		}
 	}
 	files, err := o.read()
@@ -132,17 +135,6 @@ func checkReport(found []finding.Finding) *diagnose.Report {
 		r.Summary.Verdict = diagnose.Healthy
 	}
 	return r
-}
-
-func parseVersion(s string) (mm2.Version, error) {
-	v, err := mm2.ParseVersion(s)
-	if err != nil {
-		return v, usage("--mm2-version %s: %v", s, err)
-	}
-	if v.WasNeverReleased() {
-		return v, usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", s)
-	}
-	return v, nil
 }
 
 // write opens where a format goes to.

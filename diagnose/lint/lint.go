@@ -23,6 +23,8 @@ type File struct {
 type Options struct {
 	// Version of MirrorMaker 2; zero: what a resource states, else a rule that depends on it is judged for 2.7.0 and later together.
 	Version mm2.Version
+	// Range is what a vendor's build may behave like; zero: the version alone. A bug is claimed only where all of it has it.
+	Range mm2.Range
 }
 
 // Run judges all files together: connectors of one flow may stand in several. Findings come by file and line, in the order
