@@ -8,7 +8,6 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
-	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
@@ -358,9 +357,6 @@ func sentence(s string) string {
 	}
 	return s
 }
-
-// versionOf is what rules about keys go by.
-func (s *setup) versionOf() mm2.Version { return s.version }
 
 // Foreign says that a text is something else than a configuration of MirrorMaker 2: it can be read, and holds none. What
 // cannot be read is a finding, where it was asked for by name.
