@@ -163,6 +163,15 @@ func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr transla
 			return unknownAt(finding.LinkAccuracy, "target.end", gap)
 		}
 	}
+	if gap := typeUnread(f.v, subject{flow: f, group: gp.group, gp: gp}); gap != nil {
+		return unknownAt(finding.LinkCommit, "targetGroup.type", gap) // of another type it may be refused, or overwritten
+	}
+	if gap := gp.commitUnread(c); gap != nil {
+		return unknownAt(finding.LinkCommit, "committed.target", gap)
+	}
+	if gap := gp.underWay(); gap != nil {
+		return unknownAt(finding.LinkAccuracy, "exact", gap)
+	}
 	active := gst == snapshot.Known && gv.State.Or("").Active()
 	on, _, ok := f.flag(connCheckpoint, keySyncEnabled)
 	switch {
@@ -182,6 +191,27 @@ func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr transla
 		return assessment{link: finding.LinkCheckpoints, status: statusMoving, disposition: Expected, note: fmt.Sprintf("translation %d waits for the next checkpoint (every %d s)", tr.value, f.seconds(connCheckpoint, keyEmitInterval, 60))}
 	}
 	return assessment{link: finding.LinkNone, status: statusOK, disposition: Expected}
+}
+
+// commitUnread is a fact of the copy or the brokers without which T, or the commit of a checkpoint, cannot be judged although
+// something about it is out of the ordinary: an epoch, long metadata; and the log start, which is always read.
+func (gp groupPartition) commitUnread(c snapshot.Checkpoint) *snapshot.Gap {
+	s := subject{flow: gp.flow, group: gp.group, topic: gp.topic, gp: gp}
+	if p, st := gp.targetPartition().Get(); st == snapshot.Known && p.Start.Unknown() && p.Start.Why() != nil && gp.targetOffset().Or(0) > 0 {
+		return p.Start.Why()
+	}
+	if hasEpoch(gp.flow.v, s) {
+		if gap := epochUnread(gp.flow.v, s); gap != nil {
+			return gap
+		}
+	}
+	if overwritten(gp.flow.v, s) && gp.targetOffset().Or(0) > c.Down {
+		return blindnessUnknown(gp.flow.v, s)
+	}
+	if metadataSize(c) > defaultMetadataMax && waitsWithMetadata(gp.flow.v, s) {
+		return metadataLimitUnread(gp.flow.v, s)
+	}
+	return nil
 }
 
 // waitsTooLong says that a checkpoint is older than a healthy MirrorMaker 2 needs to commit it, and that its task is not young.

@@ -27,6 +27,13 @@ var edges = []edge{
 	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
+	{305, 302, nil}, {305, 304, nil}, {305, 316, nil},
+	{308, 302, nil}, {308, 303, nil}, {308, 304, nil}, {308, 310, nil},
+	{314, 304, nil}, {301, 314, nil}, {315, 304, nil},
+	{312, 303, overruled},
+	{112, 307, nil}, {206, 307, nil}, {208, 307, nil}, {301, 307, nil}, {304, 307, nil},
+	{112, 309, nil}, {206, 309, nil}, {208, 309, nil}, {301, 309, nil}, {304, 309, nil},
+	{401, 311, nil},
 }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
@@ -40,7 +47,7 @@ func (e *engine) attach() {
 			if effect.root != nil {
 				continue
 			}
-			for _, cause := range index.covering(ed.Cause, effect.f) {
+			for _, cause := range append(index.covering(ed.Cause, effect.f), e.reaching(ed, index)...) {
 				if cause.f.Severity < finding.Warning && effect.f.Severity > finding.Info {
 					continue // a remark never explains a fault away
 				}
@@ -58,6 +65,21 @@ func (e *engine) attach() {
 			t.f.Severity = max(t.f.Severity, r.f.Severity)
 		}
 	}
+}
+
+// reaching are causes that do harm to others than their own subject: a stored negative offset ends the whole pass of
+// group-offset sync (KAFKA-15607).
+func (e *engine) reaching(ed edge, x rawIndex) []*raw {
+	if ed.Cause != 314 || ed.Effect != 304 {
+		return nil
+	}
+	var out []*raw
+	for _, r := range x.byCode[ed.Cause] {
+		if len(r.f.Bugs) > 0 {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // spot is what a finding speaks of; empty fields stand for all.
@@ -133,7 +155,7 @@ type mergeKey struct {
 }
 
 // perGroup are codes that name something that belongs to one group: its members, its offsets.
-var perGroup = []finding.Code{302, 303, 217}
+var perGroup = []finding.Code{302, 303, 217, 305, 308, 313}
 
 // perTopic are codes whose reason belongs to one topic.
 var perTopic = []finding.Code{109, 604}
@@ -217,6 +239,16 @@ func mergeRaws(rs []*raw) finding.Finding {
 var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode string) finding.Fix{
 	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
 	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
+	307: func(f *flowView, gps []groupPartition, mode string) finding.Fix { return expiryFix(f, gps, mode) },
+	309: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return startFix(f, gps) },
+	310: func(f *flowView, gps []groupPartition, _ string) finding.Fix {
+		return excludeAll(f, gps, activeSideText(f))
+	},
+	311: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return epochFix(f, gps) },
+	312: twoWritersFix,
+	314: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return negativeFix(f, gps) },
+	315: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return metadataFix(f, gps) },
+	316: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return rewoundFix(f, gps) },
 	401: wrongNumberFix(""),
 	403: wrongNumberFix("3.4.1"),
 	405: wrongNumberFix("3.4.1"),

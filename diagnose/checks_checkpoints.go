@@ -222,7 +222,7 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 	// An older checkpoint still serves it, or someone set a position by hand that skips nothing.
 	t0, tst := gp.targetOffset().Get()
 	c, cst := gp.checkpoint().Get()
-	if tst == snapshot.Known && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) {
+	if tst == snapshot.Known && t0 >= 0 && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) {
 		return nil
 	}
 	fd := &finding.Finding{

@@ -162,7 +162,7 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		if j.row.Checkpoint.Known() {
 			withC++
 		}
-		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known {
+		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known && t >= 0 {
 			withT++
 			if j.row.Disposition == Faulty {
 				frozen++

@@ -159,28 +159,52 @@ func (gp groupPartition) targetOffset() snapshot.Fact[int64] {
 	return t
 }
 
+// storedOnTarget is the commit behind T, with its epoch, metadata and time.
+func (gp groupPartition) storedOnTarget() snapshot.Fact[snapshot.Committed] {
+	gp.flow.v.touch(finding.TargetOffset)
+	return stored(gp.flow.dst, gp.group, gp.remote, gp.part)
+}
+
+// storedOnSource is the commit behind U.
+func (gp groupPartition) storedOnSource() snapshot.Fact[snapshot.Committed] {
+	gp.flow.v.touch(finding.SourceOffset)
+	return stored(gp.flow.src, gp.group, gp.topic, gp.part)
+}
+
 func committed(c *clusterView, group, topic string, part int32) snapshot.Fact[int64] {
+	o := stored(c, group, topic, part)
+	v, st := o.Get()
+	switch st {
+	case snapshot.Known:
+		return snapshot.Is(v.Offset)
+	case snapshot.Absent:
+		return snapshot.None[int64]()
+	}
+	return snapshot.NotKnown[int64](o.Why())
+}
+
+func stored(c *clusterView, group, topic string, part int32) snapshot.Fact[snapshot.Committed] {
 	g := c.groups[group]
 	if g == nil {
-		return missingFrom[int64](c.listed, c.GroupsComplete)
+		return missingFrom[snapshot.Committed](c.listed, c.GroupsComplete)
 	}
 	if g.State.Absent() {
-		return snapshot.None[int64]()
+		return snapshot.None[snapshot.Committed]()
 	}
 	os, st := g.Offsets.Get()
 	if st != snapshot.Known {
 		if st == snapshot.Absent {
-			return snapshot.None[int64]()
+			return snapshot.None[snapshot.Committed]()
 		}
-		return snapshot.NotKnown[int64](g.Offsets.Why())
+		return snapshot.NotKnown[snapshot.Committed](g.Offsets.Why())
 	}
 	i, ok := slices.BinarySearchFunc(os, kafka.TopicPartition{Topic: topic, Partition: part}, func(o snapshot.Committed, tp kafka.TopicPartition) int {
 		return kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}.Compare(tp)
 	})
 	if !ok {
-		return snapshot.None[int64]()
+		return snapshot.None[snapshot.Committed]()
 	}
-	return snapshot.Is(os[i].Offset)
+	return snapshot.Is(os[i])
 }
 
 // missingFrom tells what the absence of an entry from a list means: absent if the list is complete, else unknown.

@@ -130,9 +130,6 @@ func group(alias, id string, g wire.ListedGroup, d wire.DescribeResult, offsets 
 				out.Offsets = snapshot.NotKnown[[]snapshot.Committed](gapOf(alias, "OffsetFetch", id, x.Err))
 				return out
 			}
-			if x.Offset == kafka.NoOffset && x.Metadata == "" {
-				continue // "no committed offset"; a stored -1 reads the same
-			}
 			cs = append(cs, snapshot.Committed{Topic: x.Topic, Partition: x.Partition, Offset: x.Offset, Epoch: x.Epoch, Metadata: x.Metadata})
 		}
 		out.Offsets = snapshot.Is(cs)

@@ -166,6 +166,19 @@ type Group struct {
 	ProtocolType string                 `json:"protocolType,omitempty"`
 	Members      Fact[[]Member]         `json:"members,omitzero"`
 	Offsets      Fact[[]Committed]      `json:"offsets,omitzero"` // sorted by topic, partition
+	// Removed are offsets that the broker removed (expiry, or deletion) and has not committed again since, as far as
+	// __consumer_offsets still tells: compaction forgets. Sorted by topic, partition. Read for groups of a flow on its target.
+	Removed Fact[[]Removed] `json:"removed,omitzero"`
+	// Since is when a classic group came into the state it is in, ms by the broker's clock, from its record in
+	// __consumer_offsets (currentStateTimestamp); 0 where that is not known.
+	Since int64 `json:"since,omitempty"`
+}
+
+// Removed is a tombstone of __consumer_offsets; Time is the broker's clock then, ms.
+type Removed struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Time      int64  `json:"time"`
 }
 
 // Member is one member of an active group.
@@ -183,4 +196,8 @@ type Committed struct {
 	Offset    int64  `json:"offset"`
 	Epoch     int32  `json:"epoch"` // -1 without
 	Metadata  string `json:"metadata,omitempty"`
+	// Time is when this offset was committed, ms by the broker's clock, and Expires the end that the commit itself asked for
+	// (OffsetCommit below version 5), from __consumer_offsets; 0 where that is not known.
+	Time    int64 `json:"time,omitempty"`
+	Expires int64 `json:"expires,omitempty"`
 }
