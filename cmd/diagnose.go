@@ -29,6 +29,7 @@ type diagnoseOptions struct {
 	Quiet      bool
 	Partitions string
 	Offline    bool
+	MaxReread  int64
 
 	streams *term.Streams
 	now     func() time.Time
@@ -69,6 +70,7 @@ and topics are found from the clusters themselves.`,
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
 	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
 	f.DurationVar(&o.Observe, "observe", 0, "take two looks this far apart, to judge what moves")
+	f.Int64Var(&o.MaxReread, "max-reread", 0, "warn of an offset from which more than this many records are read again; 0: the group's lag + offset.lag.max + 1, as a remark")
 	f.BoolVar(&o.Tree, "tree", false, "print the decision tree with the path taken")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "every subject, every confirming command, every row")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the verdict line only, no progress")
@@ -116,6 +118,9 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*diagnose.Report, []out
 	}
 	if err := o.checkObserve(); err != nil {
 		return nil, nil, 0, err
+	}
+	if o.MaxReread < 0 {
+		return nil, nil, 0, usage("--max-reread %d: must not be negative", o.MaxReread)
 	}
 	s, err := o.look(ctx)
 	if err != nil {

@@ -72,7 +72,7 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 		return nil, usage("--offline needs a captured snapshot; make one with: mm2doctor capture FILE mm2.properties")
 	}
 	s.request = collect.Request{MM2Version: l.version.String(), Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
-		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics}, Literal: literals(o.Groups)}
+		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
 	if l.version.IsZero() {
 		s.request.MM2Version = ""
 	}
@@ -103,6 +103,9 @@ func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
 	}
 	if len(o.Topics) > 0 {
 		s.Scope.Topics = o.Topics
+	}
+	if o.MaxReread > 0 {
+		s.Scope.MaxReread = o.MaxReread
 	}
 	if !l.version.IsZero() {
 		s.MM2Version = l.version.String()
@@ -275,7 +278,7 @@ func (o *diagnoseOptions) open(s *session, l *loaded, alias string, addrs []stri
 		return collect.Cluster{}, &exitError{exitUsage, err}
 	}
 	s.clients = append(s.clients, c)
-	return collect.Cluster{Alias: alias, Bootstrap: addrs, CommandConfig: file, Client: c}, nil
+	return collect.Cluster{Alias: alias, Bootstrap: addrs, CommandConfig: file, Client: c, Login: set.Login()}, nil
 }
 
 // clientProperties reads a Kafka client properties file.

@@ -162,6 +162,9 @@ func (gp groupPartition) assessCommit(u int64, c snapshot.Checkpoint, tr transla
 		if st, gap := endState(end); st == snapshot.Unknown {
 			return unknownAt(finding.LinkAccuracy, "target.end", gap)
 		}
+		if p, st := end.Get(); st == snapshot.Known && p.Start.Unknown() && p.Start.Why() != nil {
+			return unknownAt(finding.LinkAccuracy, "target.start", p.Start.Why())
+		}
 	}
 	if gap := typeUnread(f.v, subject{flow: f, group: gp.group, gp: gp}); gap != nil {
 		return unknownAt(finding.LinkCommit, "targetGroup.type", gap) // of another type it may be refused, or overwritten

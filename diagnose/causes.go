@@ -15,8 +15,15 @@ type edge struct {
 // edges, causes first. Where several causes fit, the order of the design decides: wrong place, other incarnation, copied,
 // drifted, held back.
 var edges = []edge{
+	{605, 309, nil}, {211, 406, nil}, {211, 404, nil},
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
+	{211, 201, nil}, {211, 202, nil}, {211, 214, nil}, {211, 207, nil}, {211, 109, nil}, {211, 103, nil}, {211, 604, nil}, {211, 304, nil}, {211, 401, nil}, {211, 403, nil}, {211, 405, nil}, {211, 303, nil},
+	{209, 208, nil}, {209, 109, nil}, {209, 101, nil}, {209, 103, nil}, {209, 201, nil}, {209, 202, nil}, {209, 206, nil}, {209, 207, nil}, {209, 214, nil}, {209, 304, nil}, {209, 604, nil},
+	{112, 207, nil}, {112, 612, nil}, {208, 207, nil}, {101, 207, nil}, {102, 207, nil}, {108, 207, nil}, {108, 612, nil}, {101, 612, nil}, {102, 612, nil},
+	{612, 202, nil}, {612, 207, nil}, {612, 214, nil}, {612, 304, nil},
+	{609, 207, nil}, {609, 214, nil}, {609, 206, forgetsHistory},
+	{608, 301, differsIn(keySyncEnabled)}, {608, 208, disabledByDifference}, {109, 218, ofOneTopic}, {217, 213, nil},
 	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
 	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
 	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},
@@ -34,7 +41,20 @@ var edges = []edge{
 	{112, 307, nil}, {206, 307, nil}, {208, 307, nil}, {301, 307, nil}, {304, 307, nil},
 	{112, 309, nil}, {206, 309, nil}, {208, 309, nil}, {301, 309, nil}, {304, 309, nil},
 	{401, 311, nil},
+	{406, 401, nil}, {406, 403, nil}, {406, 303, nil}, {406, 206, nil}, {406, 405, nil}, {406, 404, nil}, {406, 402, nil},
+	{206, 404, nil}, {403, 404, nil}, {405, 404, nil}, {206, 402, nil}, {208, 402, nil}, {112, 402, nil}, {301, 402, nil}, {304, 402, nil}, {302, 402, nil},
+	{602, 101, ownTopics}, {602, 103, notOfGroup}, {602, 109, notOfGroup}, {602, 201, ownTopics}, {602, 202, nil}, {602, 205, ofGroup}, {602, 206, ownTopics}, {602, 208, ownTopics}, {602, 214, nil},
+	{306, 304, nil}, {306, 402, nil},
+	{607, 214, nil}, {607, 304, nil}, {607, 205, nil},
 }
+
+// ownTopics: missing rights for MirrorMaker 2's own topics, not those for a topic or a group.
+func ownTopics(cause, _ *raw) bool { return cause.grain == finding.OnFlow }
+
+// ofGroup: missing rights for reading a group on the source.
+func ofGroup(cause, _ *raw) bool { return cause.grain == finding.OnGroup }
+
+func notOfGroup(cause, _ *raw) bool { return cause.grain != finding.OnGroup }
 
 func onlyInfo(_, effect *raw) bool { return effect.f.Severity == finding.Info }
 
@@ -158,7 +178,7 @@ type mergeKey struct {
 var perGroup = []finding.Code{302, 303, 217, 305, 308, 313}
 
 // perTopic are codes whose reason belongs to one topic.
-var perTopic = []finding.Code{109, 604}
+var perTopic = []finding.Code{109, 604, 406}
 
 func (e *engine) findings() []finding.Finding {
 	loud := e.loud()
@@ -231,8 +251,20 @@ func mergeRaws(rs []*raw) finding.Finding {
 		}
 		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
 	}
+	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
+		f.Fixes = fixes(rs)
+	}
+	if more := observedOfAll[f.Code]; more != nil && len(rs) > 1 {
+		f.Observed = more(rs)
+	}
 	return f
 }
+
+// joinedFixes are repairs of a merged finding that are made of all it is merged from.
+var joinedFixes = map[finding.Code]func(rs []*raw) []finding.Fix{306: aclFixesOfAll, 602: aclFixesOfAll}
+
+// observedOfAll are the numbers of a merged finding where each subject's own matter.
+var observedOfAll = map[finding.Code]func(rs []*raw) finding.Observed{402: worstReread}
 
 // fixesOfAll are repairs with a step for each group and topic of a merged finding. mode is that of the single repair, which
 // all that are merged share.
@@ -250,6 +282,13 @@ var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode s
 	315: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return metadataFix(f, gps) },
 	316: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return rewoundFix(f, gps) },
 	401: wrongNumberFix(""),
+	404: func(f *flowView, gps []groupPartition, mode string) finding.Fix {
+		if mode == "kafka" {
+			return skipFix(f, gps)
+		}
+		return rewriteFix(f, gps, "")
+	},
+	406: anewFixOfAll,
 	403: wrongNumberFix("3.4.1"),
 	405: wrongNumberFix("3.4.1"),
 }

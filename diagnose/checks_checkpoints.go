@@ -12,6 +12,7 @@ import (
 
 // checkpointChecks are link 2: checkpoints from the checkpoint connector.
 var checkpointChecks = []check{
+	{Code: 207, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset | finding.CheckpointsOf | finding.SyncsOf | finding.AssignedTo, Decides: true, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SyncsTopic, Applies: translationWaits, Run: checkCheckpointBehind},
 	{Code: 208, Grain: finding.OnFlow, Uses: finding.Tasks | finding.Running | finding.Configured | finding.Settings | finding.AssignedTo | finding.CheckpointSet, Run: checkConnector},
 	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: hasRows, Gap: startUnknown, Run: checkCheckpointsMissing},
 	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.Settings, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
@@ -47,8 +48,11 @@ func checkConnector(v *View, s subject) *finding.Finding {
 		if f.Mode == "connect" {
 			because = fmt.Sprintf("the Connect cluster at %s has a MirrorSourceConnector for %s and no MirrorCheckpointConnector", f.ConnectURL, f.Name())
 		}
-		return mk("checkpoint-connector-missing", because, finding.Observed{{Name: "connectors", Value: connSource}},
-			restartFix(f, "Restart MirrorMaker 2 with a configuration that has checkpoints; its log says why the connector was not created.", wait))
+		fix := restartFix(f, "Restart MirrorMaker 2 with a configuration that has checkpoints; its log says why the connector was not created.", wait)
+		if f.fixMode() == "connect" {
+			fix = createConnectorFix(f, wait)
+		}
+		return mk("checkpoint-connector-missing", because, finding.Observed{{Name: "connectors", Value: connSource}}, fix)
 	}
 	if why := f.connectorDown(connCheckpoint); why != "" {
 		if strings.HasPrefix(why, "the connector is ") { // paused or stopped by someone
@@ -57,15 +61,52 @@ func checkConnector(v *View, s subject) *finding.Finding {
 		return mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait))
 	}
 	if a, st := f.Assigned.Get(); st == snapshot.Known && a.Tasks == 0 {
-		start, known := f.connectorStart(connCheckpoint)
-		if known && v.now-start > f.discoveryBudget() && f.eligibleGroups() > 0 && v.now-a.Time > f.discoveryBudget() && f.groupsAreOld() {
-			fd := mk("no-checkpoint-tasks", fmt.Sprintf("the connector is RUNNING since %s and has no task, although %s pass its filters", age(v.now-start), count(f.eligibleGroups(), "group")), f.taskFacts(connCheckpoint),
+		since, long := f.taskless(a)
+		if long && f.eligibleGroups() > 0 && f.groupsAreOld() {
+			fd := mk("no-checkpoint-tasks", fmt.Sprintf("the connector is RUNNING since %s and has no task, although %s pass its filters", age(since), count(f.eligibleGroups(), "group")), f.taskFacts(connCheckpoint),
 				restartFix(f, "Restart MirrorMaker 2: up to 3.8 a first load of the groups that timed out is never repeated (KAFKA-17232).", wait))
 			fd.Bugs = []string{"KAFKA-17232"}
 			return fd
 		}
 	}
 	return nil
+}
+
+// taskless is how long, ms, the connector is known to run without a task, and whether that is longer than it needs to find its
+// groups. Connect's REST interface tells no times: then two looks that far apart have to agree.
+func (f *flowView) taskless(a snapshot.Assigned) (since int64, long bool) {
+	if start, known := f.connectorStart(connCheckpoint); known {
+		return f.v.now - start, f.v.now-start > f.discoveryBudget() && f.v.now-a.Time > f.discoveryBudget()
+	}
+	f.v.touch(finding.EarlierLook)
+	if f.earlier == nil || !f.running(connCheckpoint) || !f.earlier.running(connCheckpoint) {
+		return 0, false
+	}
+	before, st := f.earlier.Assigned.Get()
+	return f.v.now - f.earlier.v.now, st == snapshot.Known && before.Tasks == 0
+}
+
+// running says that a connector itself is known to be RUNNING.
+func (f *flowView) running(connector string) bool {
+	f.v.touch(finding.Tasks)
+	return slices.ContainsFunc(f.Tasks.Or(nil), func(t snapshot.TaskStatus) bool {
+		return t.Connector == connector && t.Task < 0 && t.State == "RUNNING"
+	})
+}
+
+// createConnectorFix makes the checkpoint connector that is not there, with what it must share with the source connector.
+func createConnectorFix(f *flowView, waitMs int64) finding.Fix {
+	props := finding.Observed{{Name: "connector.class", Value: "org.apache.kafka.connect.mirror." + connCheckpoint}, {Name: keySourceAlias, Value: f.Source}, {Name: keyTargetAlias, Value: f.Target},
+		{Name: "source.cluster.bootstrap.servers", Value: strings.Join(f.src.Bootstrap, ",")}, {Name: "target.cluster.bootstrap.servers", Value: strings.Join(f.dst.Bootstrap, ",")},
+		{Name: keySyncEnabled, Value: "true"}, {Name: keyConverter, Value: byteArrayConverter}, {Name: valueConverter, Value: byteArrayConverter}, {Name: headerConverter, Value: byteArrayConverter}}
+	for _, key := range []string{keyTopics, keyTopicsExclude, keyPolicyClass, keySeparator, keyInternalSeparator, keyLocation} {
+		if e, st := f.setting(connSource, key).Get(); st == snapshot.Known && !e.Default {
+			props = append(props, snapshot.Named{Name: key, Value: e.Value})
+		}
+	}
+	return finding.Fix{Mode: "connect", Text: "Create the checkpoint connector, with the same aliases, topics, policy and offset-syncs location as the source connector, and with the same client settings for the two clusters.",
+		Steps: []finding.Step{{Text: "write these settings, and source.cluster.* and target.cluster.* client settings, as JSON into checkpoint.json, and create the connector", Properties: props,
+			Command: "curl -sS -X PUT -H 'Content-Type: application/json' --data @checkpoint.json " + f.restURL(connCheckpoint, "/config")}}, WaitSeconds: int(waitMs / 1000)}
 }
 
 // groupsAreOld says that an earlier look, at least a discovery budget ago, saw an eligible group already.
@@ -119,7 +160,7 @@ func checkCheckpointsEmpty(v *View, s subject) *finding.Finding {
 			continue
 		}
 		return &finding.Finding{
-			Observed:    finding.Observed{{Name: "records in " + f.Checkpoints, Value: c.Records}, {Name: "group given to a task", Value: age(v.now-f.Assigned.Or(snapshot.Assigned{}).Time) + " ago"}},
+			Observed:    finding.Observed{{Name: "records in " + f.Checkpoints, Value: c.Records}, {Name: "group given to a task", Value: agoOr(v.now, f.Assigned.Or(snapshot.Assigned{}).Time)}},
 			Because:     fmt.Sprintf("%s is empty, although group %s was given to a checkpoint task and its position is translatable", f.Checkpoints, gp.group),
 			Consequence: "No group has a translated position.",
 			Confirm:     []finding.Command{checkpointsCommand(f), statusCommand(f)},
@@ -195,7 +236,7 @@ func checkNotDiscovered(v *View, s subject) *finding.Finding {
 	interval := f.seconds(connCheckpoint, keyRefreshGroups, 600)
 	a := f.Assigned.Or(snapshot.Assigned{})
 	fd := &finding.Finding{
-		Observed:    finding.Observed{{Name: keyRefreshGroups, Value: interval}, {Name: "groups given to tasks", Value: len(a.Groups)}, {Name: "list written", Value: age(v.now-a.Time) + " ago"}},
+		Observed:    finding.Observed{{Name: keyRefreshGroups, Value: interval}, {Name: "groups given to tasks", Value: len(a.Groups)}, {Name: "list written", Value: agoOr(v.now, a.Time)}},
 		Because:     fmt.Sprintf("the group passes the filters and is not among the %d that the checkpoint tasks were given; MirrorMaker 2 looks for new groups every %d s: it appears on %s at the latest %s from now", len(a.Groups), interval, f.Target, age(interval*1000+f.emitBudget()+f.commitBudget())),
 		Consequence: "Until then consumers of the group that fail over start by auto.offset.reset.",
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Wait one refresh (%d s). If the group is older than that, restart MirrorMaker 2: it looks when it starts.", interval), WaitSeconds: int((f.discoveryBudget() + f.commitBudget()) / 1000)}},
@@ -231,6 +272,10 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 		Consequence: fmt.Sprintf("MirrorMaker 2 writes no checkpoint until the group has passed %d: %d records to go.", t.oldest.Up, t.oldest.Up-u),
 		Confirm:     []finding.Command{syncsCommand(f), groupCommand(f.src, gp.group)},
 		Fixes:       []finding.Fix{earliestFix(f, []groupPartition{gp})},
+	}
+	if tst == snapshot.Unknown || tst == snapshot.Known && cst == snapshot.Unknown {
+		fd.Severity = finding.Warning
+		fd.Because += fmt.Sprintf("; whether an older offset on %s still serves it is not known", f.Target)
 	}
 	if e, ok := gp.earlier(); ok {
 		if before, st := e.sourceOffset().Get(); st == snapshot.Known && before != u {

@@ -46,40 +46,42 @@ func checkDenied(v *View, s subject) *finding.Finding {
 		return contactCheck(3)(v, s)
 	}
 	var whys []string
-	var acls []finding.Step
-	for _, g := range v.deniedOn(s.cluster) {
+	var rights []right
+	for _, g := range v.gapsOn(s.cluster, "denied") {
 		whys = append(whys, g.API+": "+g.Why)
-		acls = append(acls, finding.Step{Text: "allow the read; PRINCIPAL is the name that the doctor logs in with", Command: aclFor(s.cluster, g)})
+		rights = append(rights, rightsFor(g)...)
 	}
 	if len(whys) == 0 {
 		return nil
 	}
 	slices.Sort(whys)
 	whys = slices.Compact(whys)
-	return &finding.Finding{
+	who, text := s.cluster.Login, "Give the doctor's principal the right to read, or run it as a principal that has it."
+	if who == "" {
+		who = "User:PRINCIPAL"
+		text += " PRINCIPAL is the name that the doctor logs in with."
+	}
+	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "refused", Value: len(whys)}, {Name: "first", Value: whys[0]}},
 		Because:     fmt.Sprintf("%s refuses %d of the doctor's reads: %s", s.cluster.Alias, len(whys), strings.Join(whys[:min(3, len(whys))], "; ")),
 		Consequence: "Links that need these facts are not checked.",
 		Confirm:     []finding.Command{{Cluster: s.cluster.Alias, Command: "kafka-acls.sh --bootstrap-server " + bootstrapOf(s.cluster) + " --list", Shows: "what the doctor's principal may do"}},
-		Fixes:       []finding.Fix{{Mode: "kafka", Text: "Give the doctor's principal the right to read, or run it as a principal that has it.", Steps: compactSteps(acls)}},
+		Fixes:       []finding.Fix{{Mode: "kafka", Text: text}},
 	}
+	if s.cluster.Login != "" {
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: "principal", Value: s.cluster.Login})
+	}
+	if len(rights) > 0 {
+		fd.Fixes = grantFixes(s.cluster, who, text, rights)
+	}
+	return fd
 }
 
-func compactSteps(in []finding.Step) []finding.Step {
-	var out []finding.Step
-	for _, s := range in {
-		if s.Command != "" && !slices.ContainsFunc(out, func(o finding.Step) bool { return o.Command == s.Command }) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// deniedOn lists the gaps of a cluster that an ACL made.
-func (v *View) deniedOn(c *clusterView) []*snapshot.Gap {
+// gapsOn lists the gaps of a cluster by their code: "denied" by an ACL, "unsupported" by its brokers.
+func (v *View) gapsOn(c *clusterView, code string) []*snapshot.Gap {
 	var out []*snapshot.Gap
 	add := func(g *snapshot.Gap) {
-		if g != nil && g.Code == "denied" && g.Cluster == c.Alias && !slices.ContainsFunc(out, func(o *snapshot.Gap) bool { return *o == *g }) {
+		if g != nil && g.Code == code && g.Cluster == c.Alias && !slices.ContainsFunc(out, func(o *snapshot.Gap) bool { return *o == *g }) {
 			out = append(out, g)
 		}
 	}
@@ -88,6 +90,11 @@ func (v *View) deniedOn(c *clusterView) []*snapshot.Gap {
 	}
 	add(c.Topics.Why())
 	add(c.listed.Why())
+	if code == "unsupported" {
+		add(c.GroupsComplete.Why()) // where an ACL is in the way, what it hides has gaps of its own
+		add(c.Acls.Why())
+		add(c.Settings.Why())
+	}
 	for _, g := range c.groups {
 		add(g.State.Why())
 		add(g.Offsets.Why())
@@ -106,27 +113,21 @@ func (v *View) deniedOn(c *clusterView) []*snapshot.Gap {
 	return out
 }
 
-// aclFor names the missing ACL where the gap says which resource it is about.
-func aclFor(c *clusterView, g *snapshot.Gap) string {
+// rightsFor names the missing rights where the gap says which resource it is about.
+func rightsFor(g *snapshot.Gap) []right {
 	kind, name, ok := strings.Cut(g.API, " ")
 	if !ok {
-		return ""
+		return nil
 	}
-	// Whoever may not read may not grant either: the operator's own file comes in.
-	base := "kafka-acls.sh --bootstrap-server " + quote(strings.Join(c.Bootstrap, ","))
-	if c.CommandConfig != "" {
-		base += " --command-config ADMIN.properties"
-	}
-	base += " --add --allow-principal User:PRINCIPAL "
 	switch kind {
 	case "DescribeGroups", "OffsetFetch", "FindCoordinator", "ConsumerGroupDescribe":
-		return base + "--operation Describe --group " + quote(name)
+		return []right{{"DESCRIBE", "GROUP", name}}
 	case "Fetch", "ListOffsets", "Metadata":
-		return base + "--operation Read --operation Describe --topic " + quote(name)
+		return []right{{"READ", "TOPIC", name}, {"DESCRIBE", "TOPIC", name}}
 	case "ListGroups", "DescribeCluster":
-		return base + "--operation Describe --cluster"
+		return []right{{"DESCRIBE", "CLUSTER", clusterResource}}
 	}
-	return ""
+	return nil
 }
 
 // checkUnresolved says what was asked for and is no flow.

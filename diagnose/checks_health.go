@@ -15,7 +15,7 @@ import (
 var healthChecks = []check{
 	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
 	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
-	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet, Run: checkCheckpointsUnreadable},
+	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet | finding.Settings, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }
 
@@ -57,20 +57,48 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 	}
 }
 
+// checkCheckpointsUnreadable: records that do not decode, or a converter that makes them so.
 func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	f := s.flow
 	v.touch(finding.CheckpointSet)
 	c, st := f.Checkpointed.Get()
-	if st != snapshot.Known || c.BadCount == 0 {
-		return nil
+	bad := st == snapshot.Known && c.BadCount > 0
+	faults := f.converterFaults()
+	if len(faults) == 0 && !bad || !bad && f.Mode == "dedicated" && f.settings.running == nil {
+		return nil // some releases drop a bare converter of the file (KAFKA-17192): what runs, or a record, has to show it
 	}
-	return &finding.Finding{
-		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
-		Because:     fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount),
+	fd := &finding.Finding{
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
 		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
-		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}},
 	}
+	if bad {
+		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)
+		fd.Because = fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount)
+		fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}}
+	}
+	if len(faults) == 0 {
+		return fd
+	}
+	first := faults[0]
+	fd.Slug, fd.Subject = first.slug(), finding.Subject{Connector: f.connectorName(first.connector), File: first.entry.File, Line: first.entry.Line, Key: first.key}
+	var why []string
+	for _, x := range faults {
+		why = append(why, x.words(f))
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: f.connectorName(x.connector) + " " + x.key, Value: x.entry.Value})
+	}
+	fd.Because = strings.Join(why, "; ") + ": what MirrorMaker 2 writes is bytes, and only ByteArrayConverter keeps them as they are"
+	if bad {
+		fd.Because += fmt.Sprintf("; %d records of %s on %s cannot be read. Offset syncs stay readable, since the task writes them with a producer of its own", c.BadCount, c.Topic, f.Target)
+	}
+	if faults[len(faults)-1].connector == connSource {
+		fd.Severity = finding.Error
+		fd.Consequence = "Keys and values of mirrored records are written re-encoded: consumers that fail over to " + f.Target + " cannot read them as on " + f.Source + ". " + fd.Consequence
+	}
+	fd.Fixes = []finding.Fix{converterFix(f, faults)}
+	if f.Mode == "connect" {
+		fd.Confirm = append(fd.Confirm, f.restCommand(first.connector, "/config", "key.converter and value.converter"))
+	}
+	return fd
 }
 
 // silence is how long heartbeats may be missing before MirrorMaker 2 is taken for dead: restarts take a minute and more.
@@ -93,8 +121,8 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	if why := f.connectorDown(connSource); why != "" {
 		fd := &finding.Finding{Observed: f.taskFacts(connSource), Because: why, Subject: finding.Subject{Connector: f.connectorName(connSource)},
 			Consequence: "Data is no longer mirrored, and no new offset sync is written.",
-			Confirm:     []finding.Command{statusCommand(f)},
-			Fixes:       []finding.Fix{restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
+			Confirm:     []finding.Command{statusOf(f, connSource)},
+			Fixes:       []finding.Fix{restartSourceFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait)}}
 		if strings.HasPrefix(why, "the connector is ") {
 			fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connSource)}, WaitSeconds: int(wait / 1000)}}
 		}

@@ -42,7 +42,7 @@ func checkNotMirrored(v *View, s subject) *finding.Finding {
 		return fd
 	case f.sourceConnectorDown() != "":
 		fd.Because = "MirrorSourceConnector does not work: " + f.sourceConnectorDown()
-		fd.Fixes = []finding.Fix{restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", f.topicBudget())}
+		fd.Fixes = []finding.Fix{restartSourceFix(f, "Repair what the trace names, then restart MirrorMaker 2.", f.topicBudget())}
 		return fd
 	}
 	if f.justStarted(connSource) {
@@ -59,7 +59,7 @@ func checkNotMirrored(v *View, s subject) *finding.Finding {
 	}
 	fd.Because = fmt.Sprintf("`topics` admits it, its oldest record is %s old, and MirrorMaker 2 looks for new topics every %d s, yet no copy was made", age(v.now-oldest), f.seconds(connSource, keyRefreshTopics, 600))
 	fd.Observed = append(fd.Observed, snapshot.Named{Name: "oldest record", Value: age(v.now - oldest)})
-	fd.Fixes = []finding.Fix{restartFix(f, "Look into MirrorMaker 2's log for errors about this topic (missing Create or Describe rights are the most frequent), then restart it.", f.topicBudget())}
+	fd.Fixes = []finding.Fix{restartSourceFix(f, "Look into MirrorMaker 2's log for errors about this topic (missing Create or Describe rights are the most frequent), then restart it.", f.topicBudget())}
 	return fd
 }
 
@@ -143,7 +143,7 @@ func checkPartitionCount(v *View, s subject) *finding.Finding {
 			fd.Severity = finding.Error
 			fd.Because = fmt.Sprintf("the source has %d partitions that the copy lacks, and partition %d has had records for %s, longer than a refresh of topics (%d s)", len(src.Partitions)-len(dst.Partitions), p.ID, age(v.now-ts), f.seconds(connSource, keyRefreshTopics, 600))
 			fd.Consequence = "Records and offsets of these partitions are not on " + f.Target + "."
-			fd.Fixes = []finding.Fix{restartFix(f, "Look into MirrorMaker 2's log for errors about this topic (missing Alter right on the target's topic), or add the partitions by hand, then restart it.", f.topicBudget(),
+			fd.Fixes = []finding.Fix{restartSourceFix(f, "Look into MirrorMaker 2's log for errors about this topic (missing Alter right on the target's topic), or add the partitions by hand, then restart it.", f.topicBudget(),
 				finding.Step{Text: "give the copy as many partitions as the source", Command: fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d", bootstrapOf(f.dst), quote(s.gp.remote), len(src.Partitions)), Undo: "none: partitions cannot be taken away"})}
 			break
 		}

@@ -48,7 +48,7 @@ func checkSyncsMissing(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("topics are mirrored, yet %s does not exist on %s", f.SyncsTopic, on),
 		Consequence: "No position can be translated; no checkpoint is written.",
 		Confirm:     []finding.Command{{Cluster: on, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --list", Shows: "whether " + f.SyncsTopic + " is there"}},
-		Fixes:       []finding.Fix{restartFix(f, "Restart MirrorMaker 2: the source connector creates the topic when it starts. If it does not appear, its principal lacks the right to create it; create it with one partition and cleanup.policy=compact.", f.flushBudget())},
+		Fixes:       []finding.Fix{restartOf(f, []string{connSource, connCheckpoint}, "Restart MirrorMaker 2: the source connector creates the topic when it starts. If it does not appear, its principal lacks the right to create it; create it with one partition and cleanup.policy=compact.", f.flushBudget())},
 	}
 	if !f.anyCopy() {
 		fd.Because = fmt.Sprintf("%s on %s holds checkpoints of %s, yet %s does not exist on %s: the topic was deleted, or %s is not the cluster that MirrorMaker 2 mirrors from", f.Checkpoints, f.Target, f.Name(), f.SyncsTopic, on, f.Source)
@@ -151,7 +151,7 @@ func checkNoSync(v *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("%s-%d holds mirrored records (end %d), and %s has no offset sync for %s-%d", gp.remote, gp.part, end, f.SyncsTopic, gp.topic, gp.part),
 		Consequence: "The group's position in this partition cannot be translated" + map[bool]string{true: "; MirrorMaker 2 of this version copies it unchanged (KAFKA-12635).", false: "."}[f.onlyGen1()],
 		Confirm:     []finding.Command{syncsCommand(f)},
-		Fixes:       []finding.Fix{restartFix(f, "Restart MirrorMaker 2: the first record of each partition after a start writes an offset sync. The partition needs one new record for it. Up to 3.4.0 a burst of records can lose the sync (KAFKA-12558): upgrade.", f.flushBudget()+f.emitBudget()+f.commitBudget())},
+		Fixes:       []finding.Fix{restartSourceFix(f, "Restart MirrorMaker 2: the first record of each partition after a start writes an offset sync. The partition needs one new record for it. Up to 3.4.0 a burst of records can lose the sync (KAFKA-12558): upgrade.", f.flushBudget()+f.emitBudget()+f.commitBudget())},
 	}
 	if f.onlyGen1() {
 		fd.Bugs = []string{"KAFKA-12635"}

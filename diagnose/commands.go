@@ -58,10 +58,13 @@ func checkpointsCommand(f *flowView) finding.Command {
 	return recordsCommand(f.dst, f.Checkpoints, f.Checkpointed.Or(snapshot.Checkpoints{}).Records, "CheckpointFormatter", "the checkpoints of each group")
 }
 
-// statusCommand shows what MirrorMaker 2 says of its connectors and tasks.
-func statusCommand(f *flowView) finding.Command {
+// statusCommand shows what MirrorMaker 2 says of the checkpoint connector and its tasks.
+func statusCommand(f *flowView) finding.Command { return statusOf(f, connCheckpoint) }
+
+// statusOf shows what MirrorMaker 2 says of a connector and its tasks; in dedicated mode of all three.
+func statusOf(f *flowView, connector string) finding.Command {
 	if f.Mode == "connect" {
-		return f.restCommand("/status", "state and trace of the connector and its tasks")
+		return f.restCommand(connector, "/status", "state and trace of the connector and its tasks")
 	}
 	return recordsCommand(f.dst, "mm2-status."+f.Source+".internal", 0, "", "state and trace of connectors and tasks, newest last")
 }
@@ -69,11 +72,11 @@ func statusCommand(f *flowView) finding.Command {
 // assignedCommand shows the groups that the checkpoint tasks were given.
 func assignedCommand(f *flowView) finding.Command {
 	if f.Mode == "connect" {
-		return f.restCommand("/tasks", "task.assigned.groups of each task")
+		return f.restCommand(connCheckpoint, "/tasks", "task.assigned.groups of each task")
 	}
 	return recordsCommand(f.dst, "mm2-configs."+f.Source+".internal", 0, "", "task.assigned.groups in the newest task-MirrorCheckpointConnector records")
 }
 
-func (f *flowView) restCommand(path, shows string) finding.Command {
-	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + f.restURL(connCheckpoint, path)}
+func (f *flowView) restCommand(connector, path, shows string) finding.Command {
+	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + f.restURL(connector, path)}
 }

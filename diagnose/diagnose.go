@@ -51,7 +51,7 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 // allChecks is the table of checks, in the order of the chain.
 func allChecks() []check {
 	return slices.Concat(contactChecks, originChecks, healthChecks, connectChecks, replicationChecks, progressChecks, syncsChecks, internalChecks,
-		checkpointChecks, strayChecks, commitChecks, ownershipChecks, expiryChecks, epochChecks, accuracyChecks, distanceChecks, topicAgeChecks, aclChecks, bugChecks, runtimeChecks)
+		checkpointChecks, strayChecks, commitChecks, ownershipChecks, expiryChecks, epochChecks, accuracyChecks, distanceChecks, topicAgeChecks, aclChecks, bugChecks, runtimeChecks, clusterChecks)
 }
 
 // asks wants a second look at everything that an error speaks of.

@@ -22,7 +22,9 @@ type check struct {
 	Earlier finding.Kinds
 	// Gap tells of a fact that is needed and finer than a kind; nil where all is known.
 	Gap func(v *View, s subject) *snapshot.Gap
-	Run func(v *View, s subject) *finding.Finding
+	// Decides says that the link is not known where a read failed that the check needs; a fact that was never asked leaves it.
+	Decides bool
+	Run     func(v *View, s subject) *finding.Finding
 }
 
 // subject is what a check runs on; the fields down to the check's grain are set.
@@ -162,6 +164,9 @@ type skipSpot struct {
 
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
+	if c.Decides && s.flow != nil && gap.Failed() {
+		s.flow.unread[finding.Lookup(c.Code).Link] = true
+	}
 	var at spot
 	switch c.Grain {
 	case finding.OnTopic:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
 // fixMode is the way of running MirrorMaker 2 that a fix is written for.
@@ -20,12 +21,34 @@ func (f *flowView) fixMode() string {
 // restartText is the one instruction that a reader, or a script, recognises as "stop the process and start it again".
 const restartText = "restart MirrorMaker 2"
 
-func restartStep(f *flowView) finding.Step {
-	if f.fixMode() == "connect" {
-		return finding.Step{Text: "restart the connector and its tasks", Stops: []string{f.connectorName(connCheckpoint)},
-			Command: "curl -sS -X POST " + f.restURL(connCheckpoint, "/restart?includeTasks=true")}
+// restartStep starts the checkpoint connector again; in dedicated mode that is the whole process.
+func restartStep(f *flowView) finding.Step { return restartSteps(f, connCheckpoint)[0] }
+
+// restartSteps starts connectors again: in Connect mode each by itself, in dedicated mode the whole process.
+func restartSteps(f *flowView, connectors ...string) []finding.Step {
+	if f.fixMode() != "connect" {
+		return []finding.Step{{Text: restartText, Stops: []string{"mirroring of all flows of that process, for the time of a restart"}}}
 	}
-	return finding.Step{Text: restartText, Stops: []string{"mirroring of all flows of that process, for the time of a restart"}}
+	out := make([]finding.Step, 0, len(connectors))
+	for _, c := range connectors {
+		out = append(out, finding.Step{Text: "restart the connector and its tasks", Stops: []string{f.connectorName(c)}, Command: f.restartCommand(c)})
+	}
+	return out
+}
+
+// restartCommand restarts a connector with its tasks: in one call from Connect 3.0 on (KIP-745), before that one by one.
+func (f *flowView) restartCommand(connector string) string {
+	v, err := mm2.ParseVersion(f.WorkerVersion)
+	if f.WorkerVersion == "" || err != nil || v.AtLeast(3, 0, 0) {
+		return "curl -sS -X POST " + f.restURL(connector, "/restart?includeTasks=true")
+	}
+	cmd := "curl -sS -X POST " + f.restURL(connector, "/restart")
+	for _, t := range f.Tasks.Or(nil) {
+		if t.Connector == connector && t.Task >= 0 {
+			cmd += fmt.Sprintf(" && curl -sS -X POST %s", f.restURL(connector, fmt.Sprintf("/tasks/%d/restart", t.Task)))
+		}
+	}
+	return cmd
 }
 
 // resumeStep takes a paused or stopped connector up again.
@@ -49,8 +72,17 @@ func (f *flowView) connectorName(class string) string {
 	return class
 }
 
+// restartFix restarts the checkpoint connector, restartSourceFix the source connector; a fault of both is restartOf's.
 func restartFix(f *flowView, text string, waitMs int64, before ...finding.Step) finding.Fix {
-	return finding.Fix{Mode: f.fixMode(), Text: text, Steps: append(before, restartStep(f)), WaitSeconds: int(waitMs / 1000)}
+	return restartOf(f, []string{connCheckpoint}, text, waitMs, before...)
+}
+
+func restartSourceFix(f *flowView, text string, waitMs int64, before ...finding.Step) finding.Fix {
+	return restartOf(f, []string{connSource}, text, waitMs, before...)
+}
+
+func restartOf(f *flowView, connectors []string, text string, waitMs int64, before ...finding.Step) finding.Fix {
+	return finding.Fix{Mode: f.fixMode(), Text: text, Steps: append(before, restartSteps(f, connectors...)...), WaitSeconds: int(waitMs / 1000)}
 }
 
 // propertyFix sets one connector setting: in the operator's file with the flow's prefix, which outranks every other place.

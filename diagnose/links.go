@@ -83,7 +83,7 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 	case finding.Warning:
 		return "degraded"
 	}
-	if f.linkUnread(l) || l == finding.LinkAccuracy && endsUnread(rows) > 0 {
+	if f.unread[l] || f.linkUnread(l) || l == finding.LinkAccuracy && (endsUnread(rows) > 0 || f.Syncs.Unknown() && anyTarget(rows)) {
 		return "unknown"
 	}
 	moving := false
@@ -114,7 +114,7 @@ func (f *flowView) linkUnread(l finding.Link) bool {
 	case finding.LinkSyncs:
 		return f.Syncs.Unknown() && !f.everyRowHasCheckpoint()
 	case finding.LinkCheckpoints:
-		return f.Checkpointed.Unknown()
+		return f.Checkpointed.Unknown() || f.unread[finding.LinkNone]
 	case finding.LinkCommit, finding.LinkAccuracy:
 		return f.dst.listed.Unknown()
 	}
@@ -134,6 +134,13 @@ func endsUnread(rows []judged) int {
 		}
 	}
 	return n
+}
+
+// anyTarget says that there are offsets on the target; whether they are right only offset syncs tell.
+func anyTarget(rows []judged) bool {
+	return slices.ContainsFunc(rows, func(j judged) bool {
+		return j.row.Disposition != Intended && j.gp.part >= 0 && j.gp.targetOffset().Known()
+	})
 }
 
 func (f *flowView) everyRowHasCheckpoint() bool {
@@ -222,6 +229,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	}
 	if n := endsUnread(rows); n > 0 {
 		out[4].Text = fmt.Sprintf("%s whose copy's end could not be read", count(n, "offset"))
+	}
+	if withT > 0 && beyond == 0 && f.Syncs.Unknown() {
+		out[4].Text = "no offset lies beyond the end of its copy; without the offset syncs more cannot be told"
 	}
 	if beyond == 0 && out[4].Status == "broken" {
 		out[4].Text = "offsets point at the wrong record"

@@ -88,12 +88,12 @@ func (f *flowView) taskStart(connector string) (int64, bool) {
 	return at, at > 0
 }
 
-// connectorStart is when a connector itself last went to RUNNING, ms.
+// connectorStart is when a connector itself last went to RUNNING, ms. Connect's REST interface does not tell.
 func (f *flowView) connectorStart(connector string) (int64, bool) {
 	ts, _ := f.Tasks.Get()
 	for _, t := range ts {
 		if t.Connector == connector && t.Task < 0 && t.State == "RUNNING" {
-			return t.Time, true
+			return t.Time, t.Time > 0
 		}
 	}
 	return 0, false
@@ -108,7 +108,7 @@ func (f *flowView) justStarted(connector string) bool {
 	if at, ok := f.connectorStart(connector); ok {
 		return f.v.now-at < startGrace
 	}
-	if run, st := f.Running.Get(); st == snapshot.Known {
+	if run, st := f.Running.Get(); st == snapshot.Known && run.Time > 0 {
 		return f.v.now-run.Time < startGrace
 	}
 	// MirrorMaker 2's own topics cannot be read; the first offset sync is as old as the first copied record.
@@ -129,7 +129,11 @@ func (f *flowView) taskFacts(connector string) finding.Observed {
 		if t.Task >= 0 {
 			name = fmt.Sprintf("task %d", t.Task)
 		}
-		o = append(o, snapshot.Named{Name: name, Value: t.State + ", " + age(f.v.now-t.Time) + " ago"})
+		state := t.State
+		if t.Time > 0 {
+			state += ", " + age(f.v.now-t.Time) + " ago"
+		}
+		o = append(o, snapshot.Named{Name: name, Value: state})
 	}
 	return o
 }

@@ -182,7 +182,7 @@ func goldenFile(t *testing.T, path string, got []byte) {
 
 // accuracyIsTrue: a code that says T is wrong is said only where T is wrong, and every T beyond the end is found.
 func accuracyIsTrue(t *testing.T, name string, s said, truth map[place]captures.Accuracy) {
-	for _, code := range []finding.Code{401, 403, 405, 303} {
+	for _, code := range []finding.Code{401, 403, 404, 405, 303} {
 		for pl, sev := range s[code] {
 			a, ok := truth[pl]
 			if !ok || code == 303 && sev < finding.Warning {
@@ -191,6 +191,11 @@ func accuracyIsTrue(t *testing.T, name string, s said, truth map[place]captures.
 			if a.T == nil || a.Skip == 0 && a.BeyondEnd == 0 || code == 401 && a.BeyondEnd == 0 {
 				t.Errorf("%s: %v of %v, but %s", name, code, pl, worth(a))
 			}
+		}
+	}
+	for pl := range s[402] { // records that others deleted count less than offsets, and there are none of them here
+		if a := truth[pl]; a.T == nil || a.Skip > 0 || a.Reread <= 101 {
+			t.Errorf("%s: 402 of %v, but %s", name, pl, worth(a))
 		}
 	}
 	for pl, a := range truth {
@@ -220,7 +225,7 @@ func errorsAreExplained(t *testing.T, name string, v mm2.Version, s said, truth 
 				ok = old || pl.group == "g-mid" || pl.group == "g-back1"
 			case 302:
 				ok = pl.group == "g-head" && strings.Contains(name, " p6 ")
-			case 401, 403, 405:
+			case 401, 403, 404, 405:
 				ok = old
 			}
 			if !ok {

@@ -173,6 +173,7 @@ var injected = []struct {
 		w.checkpoints = nil
 		w.startTask()
 	}},
+	{name: "loop of the checkpoint task dead", code: 207, also: []finding.Code{214}, moves: true, inject: func(w *walk) { w.noEmit = true }},
 	{name: "sync job dead", code: 304, moves: true, inject: func(w *walk) { w.noSync = true }},
 	{name: "offset beyond the end", code: 401, also: []finding.Code{303}, inject: func(w *walk) {
 		w.stopped = "billing"

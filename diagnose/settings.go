@@ -49,7 +49,7 @@ func resolveSettings(f *snapshot.Flow) settings {
 	}
 	if s.running == nil && s.configured == nil {
 		s.gap = f.Running.Why()
-		if s.gap == nil {
+		if s.gap == nil || !s.gap.Failed() && f.Configured.Why().Failed() {
 			s.gap = f.Configured.Why()
 		}
 		if s.gap == nil {

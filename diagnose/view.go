@@ -56,7 +56,8 @@ type flowView struct {
 	skipped     []SkippedGroups
 	scope       []matcher // --group
 	named       struct{ groups, topics bool }
-	undiagnosed bool // there is no such flow: nothing that was read speaks of it
+	undiagnosed bool                  // there is no such flow: nothing that was read speaks of it
+	unread      map[finding.Link]bool // links of which a fact that decides could not be read
 }
 
 type checkpointKey struct {
@@ -108,7 +109,7 @@ func newCluster(sc *snapshot.Cluster, groups snapshot.Fact[[]snapshot.Group]) *c
 
 func (v *View) newFlow(f *snapshot.Flow, src, dst *clusterView) *flowView {
 	fv := &flowView{Flow: f, v: v, src: src, dst: dst,
-		syncs: map[kafka.TopicPartition]*snapshot.PartitionSyncs{}, checkpoints: map[checkpointKey]*snapshot.Checkpoint{}, assigned: map[string]bool{}}
+		syncs: map[kafka.TopicPartition]*snapshot.PartitionSyncs{}, checkpoints: map[checkpointKey]*snapshot.Checkpoint{}, assigned: map[string]bool{}, unread: map[finding.Link]bool{}}
 	if fv.src == nil {
 		fv.src = newCluster(&snapshot.Cluster{Alias: f.Source}, snapshot.Fact[[]snapshot.Group]{})
 	}

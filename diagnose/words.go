@@ -21,6 +21,14 @@ func age(ms int64) string {
 	return fmt.Sprintf("%d d", s/86400)
 }
 
+// agoOr says how long ago a time is, ms; 0 is a time that nobody told.
+func agoOr(now, at int64) string {
+	if at == 0 {
+		return "not told"
+	}
+	return age(now-at) + " ago"
+}
+
 // quote makes a name safe for a POSIX shell.
 func quote(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool {

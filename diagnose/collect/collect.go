@@ -21,6 +21,7 @@ type Cluster struct {
 	Alias         string
 	Bootstrap     []string
 	CommandConfig string
+	Login         string // whom the client connects as ("User:ops"); empty where its settings do not tell
 	Client        *wire.Client
 	Failed        *snapshot.Contact
 }
@@ -66,7 +67,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, Scope: r.Scope, Unresolved: r.Unresolved}
 	for _, rc := range r.Clusters {
 		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}}
-		cl.out = snapshot.Cluster{Alias: rc.Alias, Bootstrap: rc.Bootstrap, CommandConfig: rc.CommandConfig}
+		cl.out = snapshot.Cluster{Alias: rc.Alias, Bootstrap: rc.Bootstrap, CommandConfig: rc.CommandConfig, Login: rc.Login}
 		c.by[rc.Alias] = cl
 		c.order = append(c.order, cl)
 	}

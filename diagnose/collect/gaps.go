@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
 )
+
+// coordinatorCodes are answers that a group has no coordinator, or one that cannot answer yet, for as long as was waited.
+var coordinatorCodes = []kafka.ErrorCode{kafka.CoordinatorNotAvailable, kafka.CoordinatorLoadInProgress, kafka.NotCoordinator}
 
 // gapOf says why a read failed: resource names the topic or group where there is one.
 func gapOf(alias, api, resource string, err error) *snapshot.Gap {
@@ -27,6 +31,8 @@ func gapOf(alias, api, resource string, err error) *snapshot.Gap {
 			g.Code = "denied"
 		case we.Code == kafka.UnsupportedVersion:
 			g.Code = "unsupported"
+		case we.Hint == "" && slices.Contains(coordinatorCodes, we.Code): // with a hint, an ACL hides whether there is one
+			g.Code = "coordinator"
 		}
 	}
 	var ne net.Error

@@ -1,6 +1,8 @@
 package collect
 
 import (
+	"slices"
+
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
@@ -18,6 +20,11 @@ var chainKeys = []string{
 	"refresh.groups.enabled", "refresh.groups.interval.seconds", "refresh.topics.enabled", "refresh.topics.interval.seconds",
 	"emit.heartbeats.enabled", "emit.heartbeats.interval.seconds", "tasks.max",
 }
+
+// writtenKeys are settings that are kept only where somebody wrote them: their default is the worker's own setting, which a
+// connector's configuration does not tell. producer.override.bootstrap.servers says that a connector writes to another cluster
+// than the worker's.
+var writtenKeys = []string{"key.converter", "value.converter", "header.converter", "producer.override.bootstrap.servers"}
 
 // workerKeys are the worker settings that decide in the chain.
 var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "exactly.once.source.support"}
@@ -43,7 +50,11 @@ func Configured(f *conf.Flow) snapshot.Connectors {
 		}
 		return out
 	}
-	return snapshot.Connectors{Enabled: f.Enabled, Source: pick(conf.Source, chainKeys), Checkpoint: pick(conf.Checkpoint, chainKeys), Heartbeat: pick(conf.Heartbeat, chainKeys), Worker: pick(conf.Worker, workerKeys)}
+	written := func(r conf.Reader) []snapshot.ConfigEntry {
+		return slices.DeleteFunc(pick(r, writtenKeys), func(e snapshot.ConfigEntry) bool { return e.File == "" })
+	}
+	return snapshot.Connectors{Enabled: f.Enabled, Source: append(pick(conf.Source, chainKeys), written(conf.Source)...), Checkpoint: append(pick(conf.Checkpoint, chainKeys), written(conf.Checkpoint)...),
+		Heartbeat: append(pick(conf.Heartbeat, chainKeys), written(conf.Heartbeat)...), Worker: append(pick(conf.Worker, workerKeys), written(conf.Worker)...)}
 }
 
 // FromConf makes the flow of a resolved configuration.

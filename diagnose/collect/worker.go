@@ -138,6 +138,11 @@ func SafeEntries(props map[string]string, v mm2.Version) []snapshot.ConfigEntry 
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: def, Default: true})
 		}
 	}
+	for _, k := range writtenKeys {
+		if val, ok := props[k]; ok {
+			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
+		}
+	}
 	slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
 	return out
 }

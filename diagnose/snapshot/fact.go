@@ -17,10 +17,15 @@ const (
 
 // Gap says why a fact is not known. One gap stands for one failed request and is shared by all facts it hides.
 type Gap struct {
-	Code    string `json:"code"`              // "denied", "timeout", "unreachable", "unsupported", "not-asked", "failed"
+	Code    string `json:"code"`              // "denied", "timeout", "unreachable", "unsupported", "not-asked", "coordinator", "failed"
 	Cluster string `json:"cluster,omitempty"` // alias
 	API     string `json:"api,omitempty"`     // the Kafka API or file that did not answer
 	Why     string `json:"why"`               // the broker's words and plain words
+}
+
+// Failed says that the fact was asked for and the answer failed; else it was never asked, or no answer could decide.
+func (g *Gap) Failed() bool {
+	return g != nil && (g.Code == "denied" || g.Code == "timeout" || g.Code == "unreachable" || g.Code == "failed")
 }
 
 func (g *Gap) String() string {

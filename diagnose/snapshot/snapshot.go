@@ -78,6 +78,8 @@ type Cluster struct {
 	Settings Fact[[]ConfigEntry] `json:"settings,omitzero"`
 	// Acls are the cluster's rules as DescribeAcls tells them. Absent: the cluster has no authorizer.
 	Acls Fact[[]Acl] `json:"acls,omitzero"`
+	// Login is whom the doctor connects as, as far as its client settings tell ("User:ops"); empty where not known.
+	Login string `json:"login,omitempty"`
 	// Contact is how the first contact went wrong: unknown = it went well.
 	Contact *Contact `json:"contact,omitempty"`
 }

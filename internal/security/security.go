@@ -25,6 +25,7 @@ type Settings struct {
 	MechanismName string            // empty without SASL
 	Origin        map[string]string // of each property that was used
 	Notes         []string          // properties that were left aside, and why
+	user          string
 }
 
 // Error is a property that cannot be used.
@@ -91,6 +92,7 @@ func FromEntries(entries []Entry) (Settings, error) {
 		if s.MechanismName, s.SASL, err = mechanism(p); err != nil {
 			return Settings{}, err
 		}
+		s.user = userOf(p)
 	}
 	return s, nil
 }

@@ -1,0 +1,228 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// onConnect is the fixture of 211 repaired: connectors on a worker that is attached to the target, in Connect's own words.
+func onConnect(t *testing.T) *snapshot.Snapshot {
+	t.Helper()
+	s := readBundle(t, "../fixtures/codes/MM2D-211/near.json")
+	s.Flows[0].CheckpointsElsewhere = snapshot.None[snapshot.TopicRef]()
+	s.Clusters[1].Groups = snapshot.Is([]snapshot.Group{})
+	return s
+}
+
+func put(es *[]snapshot.ConfigEntry, key, value string) {
+	for i := range *es {
+		if (*es)[i].Key == key {
+			(*es)[i].Value, (*es)[i].Default = value, false
+			return
+		}
+	}
+	*es = append(*es, snapshot.ConfigEntry{Key: key, Value: value})
+}
+
+func change[T any](f *snapshot.Fact[T], with func(*T)) {
+	v, _ := f.Get()
+	with(&v)
+	*f = snapshot.Is(v)
+}
+
+func find1(r *Report, code string) *finding.Finding {
+	for i := range r.Findings {
+		if r.Findings[i].CodeText == code {
+			return &r.Findings[i]
+		}
+	}
+	return nil
+}
+
+// TestRestartNamesTheConnector: what is restarted in Connect mode is what the fault belongs to.
+func TestRestartNamesTheConnector(t *testing.T) {
+	f := &flowView{Flow: &snapshot.Flow{Source: "a", Target: "b", Mode: "connect", ConnectURL: "http://c:8083", SourceConnector: "msc", CheckpointConnector: "mcc", WorkerVersion: "3.9.1"}}
+	for _, c := range []struct {
+		name, version string
+		fix           finding.Fix
+		want          []string
+	}{
+		{"checkpoint connector", "3.9.1", restartFix(f, "", 0), []string{"http://c:8083/connectors/mcc/restart?includeTasks=true"}},
+		{"source connector", "3.9.1", restartSourceFix(f, "", 0), []string{"http://c:8083/connectors/msc/restart?includeTasks=true"}},
+		{"both", "3.9.1", restartOf(f, []string{connSource, connCheckpoint}, "", 0), []string{"/msc/restart", "/mcc/restart"}},
+	} {
+		if len(c.fix.Steps) != len(c.want) {
+			t.Fatalf("%s: %d steps", c.name, len(c.fix.Steps))
+		}
+		for i, w := range c.want {
+			if !strings.Contains(c.fix.Steps[i].Command, w) {
+				t.Errorf("%s: %s, want %s", c.name, c.fix.Steps[i].Command, w)
+			}
+		}
+	}
+	f.WorkerVersion = "2.8.2" // no includeTasks before KIP-745
+	f.Tasks = snapshot.Is([]snapshot.TaskStatus{{Connector: connSource, Task: -1}, {Connector: connSource, Task: 0}, {Connector: connCheckpoint, Task: 0}})
+	want := "curl -sS -X POST http://c:8083/connectors/msc/restart && curl -sS -X POST http://c:8083/connectors/msc/tasks/0/restart"
+	if got := restartSourceFix(f, "", 0).Steps[0].Command; got != want {
+		t.Errorf("2.8.2: %s", got)
+	}
+}
+
+// TestWorkerCluster: a worker elsewhere is a fault only while nothing arrives on the target.
+func TestWorkerCluster(t *testing.T) {
+	idOfA := readBundle(t, "../fixtures/codes/MM2D-211/bundle.json").Flows[0].WorkerCluster
+	for _, c := range []struct {
+		name   string
+		change func(*snapshot.Flow)
+		slug   string // empty: no finding
+	}{
+		{"attached to the target", func(*snapshot.Flow) {}, ""},
+		{"attached to the source", func(f *snapshot.Flow) { f.WorkerCluster = idOfA }, "connect-cluster-not-target"},
+		{"attached to a third cluster", func(f *snapshot.Flow) { f.WorkerCluster = "third" }, "connect-cluster-not-target"},
+		{"attached to the source, and checkpoints arrive", func(f *snapshot.Flow) {
+			f.WorkerCluster = idOfA
+			change(&f.Checkpointed, func(c *snapshot.Checkpoints) { c.Records = 1 })
+		}, ""},
+		{"attached to the source, with a producer of its own", func(f *snapshot.Flow) {
+			f.WorkerCluster = idOfA
+			change(&f.Running, func(c *snapshot.Connectors) { put(&c.Checkpoint, keyOverride, "b:9092") })
+		}, ""},
+		{"not told, checkpoints on the source", func(f *snapshot.Flow) {
+			f.WorkerCluster = ""
+			f.CheckpointsElsewhere = snapshot.Is(snapshot.TopicRef{Cluster: "a", Topic: f.Checkpoints, Records: 3})
+		}, "checkpoints-on-wrong-cluster"},
+		{"not told, an empty topic on the source", func(f *snapshot.Flow) {
+			f.WorkerCluster = ""
+			f.CheckpointsElsewhere = snapshot.Is(snapshot.TopicRef{Cluster: "a", Topic: f.Checkpoints})
+		}, ""},
+	} {
+		s := onConnect(t)
+		c.change(&s.Flows[0])
+		r, _ := Run(s, Options{})
+		slug := ""
+		if f := find1(r, "MM2D-211"); f != nil {
+			slug = f.Slug
+		}
+		if slug != c.slug {
+			t.Errorf("%s: %q, want %q", c.name, slug, c.slug)
+		}
+	}
+}
+
+// TestConverters: by what the connectors run with; the worker's default counts where a connector has none.
+func TestConverters(t *testing.T) {
+	const json, own = "org.apache.kafka.connect.json.JsonConverter", "com.example.RawConverter"
+	for _, c := range []struct {
+		name              string
+		checkpoint, src   string
+		workers           string
+		slug, severity    string
+		connectorIsNotOwn bool
+	}{
+		{name: "nothing is known of converters"},
+		{name: "bytes", checkpoint: byteArrayConverter, src: byteArrayConverter, workers: json},
+		{name: "JSON on the checkpoint connector", checkpoint: json, src: byteArrayConverter, slug: "non-bytearray-converter", severity: "warning"},
+		{name: "JSON on the source connector", checkpoint: byteArrayConverter, src: json, slug: "non-bytearray-converter", severity: "error"},
+		{name: "none, and JSON by the worker", workers: json, slug: "converter-missing", severity: "error"},
+		{name: "a class that nobody knows", checkpoint: own, src: own},
+	} {
+		s := onConnect(t)
+		f := &s.Flows[0]
+		change(&f.Running, func(cs *snapshot.Connectors) {
+			for _, x := range []struct {
+				es    *[]snapshot.ConfigEntry
+				value string
+			}{{&cs.Checkpoint, c.checkpoint}, {&cs.Source, c.src}} {
+				if x.value != "" {
+					put(x.es, keyConverter, x.value)
+					put(x.es, valueConverter, x.value)
+				}
+			}
+		})
+		if c.workers != "" {
+			f.Configured = snapshot.Is(snapshot.Connectors{Worker: []snapshot.ConfigEntry{{Key: keyConverter, Value: c.workers, File: "worker.properties", Line: 4}, {Key: valueConverter, Value: c.workers}}})
+		}
+		r, _ := Run(s, Options{})
+		slug, severity := "", ""
+		if fd := find1(r, "MM2D-210"); fd != nil {
+			slug, severity = fd.Slug, fd.Severity.String()
+		}
+		if slug != c.slug || severity != c.severity {
+			t.Errorf("%s: %q %s, want %q %s", c.name, slug, severity, c.slug, c.severity)
+		}
+	}
+}
+
+// TestNamingMismatch: settings that give other names, and settings that only look different.
+func TestNamingMismatch(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		src, chk   map[string]string
+		want, says string
+	}{
+		{"both default", nil, nil, "", ""},
+		{"the default, written out", map[string]string{keyPolicyClass: mm2.DefaultPolicyClass, keySeparator: "."}, nil, "", ""},
+		{"another separator", map[string]string{keySeparator: "_"}, nil, "policy-mismatch", `separator "_"`},
+		{"the same separator, other internal names", map[string]string{keySeparator: "_"}, map[string]string{keySeparator: "_", keyInternalSeparator: "false"}, "policy-mismatch", "mm2-offset-syncs_b_internal"},
+		{"identity on one", map[string]string{keyPolicyClass: mm2.IdentityPolicyClass}, nil, "policy-mismatch", "IdentityReplicationPolicy"},
+		{"a class that nobody knows, and its copies are where the checkpoints say", map[string]string{keyPolicyClass: "com.example.P"}, nil, "", ""},
+	} {
+		s := onConnect(t)
+		change(&s.Flows[0].Running, func(cs *snapshot.Connectors) {
+			for k, v := range c.src {
+				put(&cs.Source, k, v)
+			}
+			for k, v := range c.chk {
+				put(&cs.Checkpoint, k, v)
+			}
+		})
+		r, _ := Run(s, Options{})
+		slug, because := "", ""
+		if f := find1(r, "MM2D-209"); f != nil {
+			slug, because = f.Slug, f.Because
+		}
+		if slug != c.want || !strings.Contains(because, c.says) {
+			t.Errorf("%s: %q (%s), want %q with %s", c.name, slug, because, c.want, c.says)
+		}
+	}
+}
+
+// TestAliasMismatch: the two connectors were given other names of the target; each flow lacks its half and says why.
+func TestAliasMismatch(t *testing.T) {
+	s := onConnect(t)
+	half := s.Flows[0]
+	change(&s.Flows[0].Running, func(c *snapshot.Connectors) { c.Checkpoint = nil })
+	half.Target, half.SyncsTopic = "target", "mm2-offset-syncs.target.internal"
+	half.Syncs = snapshot.Is(snapshot.Syncs{Cluster: "a", Topic: half.SyncsTopic})
+	change(&half.Running, func(c *snapshot.Connectors) { c.Source = nil })
+	s.Flows = append(s.Flows, half)
+	other := s.Clusters[1]
+	other.Alias = "target"
+	s.Clusters = append(s.Clusters, other)
+	r, _ := Run(s, Options{})
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity < finding.Warning {
+			continue
+		}
+		if f.Slug != "alias-mismatch" || !strings.Contains(f.Consequence, "mm2-offset-syncs.b.internal and read from mm2-offset-syncs.target.internal") {
+			t.Errorf("%s %s: %s", f.CodeText, f.Slug, f.Consequence)
+		}
+		if got := f.Fixes[0].Steps[0].Properties; len(got) != 1 || got[0].Name != keyTargetAlias || got[0].Value != "b" {
+			t.Errorf("repair %v", got)
+		}
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d findings, want one for each half", n)
+	}
+	s.Clusters[2].ID = snapshot.Is("elsewhere")
+	r, _ = Run(s, Options{})
+	if f := find1(r, "MM2D-209"); f != nil {
+		t.Errorf("two targets: %s", f.Because)
+	}
+}
