@@ -27,6 +27,16 @@ func badFacts(topic string, bad []snapshot.BadRecord, n int64) finding.Observed 
 	return o
 }
 
+// badCommand shows the records that do not decode. mm2doctor records finds a flow's topics from an mm2.properties only; elsewhere the
+// console consumer prints the first of them as it is.
+func badCommand(f *flowView, c *clusterView, kind, topic string, bad []snapshot.BadRecord) finding.Command {
+	if f.Mode == "dedicated" || len(bad) == 0 {
+		return finding.Command{Cluster: c.Alias, Command: "mm2doctor records " + kind + " " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}
+	}
+	return finding.Command{Cluster: c.Alias, Shows: "the first such record, bytes as text",
+		Command: fmt.Sprintf("kafka-console-consumer.sh --bootstrap-server %s --topic %s --partition %d --offset %d --max-messages 1 --timeout-ms 10000 --property print.key=true --property print.timestamp=true", consumerBootstrapOf(c), quote(topic), bad[0].Partition, bad[0].Offset)}
+}
+
 // checkSyncsUnreadable: how MirrorMaker 2 takes a bad sync depends on its version and on what is wrong with it. Bytes that do not
 // decode are a SchemaException, which every version logs before it goes on (run on 3.6.2, 3.9.1, 4.3.1; each poll loses what it
 // fetched together with the record). A null is a NullPointerException, which from 3.4.1 on ends the load at a start for good (run on 3.9.1).
@@ -47,7 +57,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
 		Consequence: consequence,
-		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{badCommand(f, f.v.clusters[c.Cluster], "offset-syncs", c.Topic, c.Bad)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
 			Steps: []finding.Step{
@@ -69,7 +79,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	}
 	fd := &finding.Finding{
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{badCommand(f, f.dst, "checkpoints", c.Topic, c.Bad)},
 	}
 	if bad {
 		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)
