@@ -54,11 +54,14 @@ func newDiagnose(s *term.Streams, run func(context.Context, *diagnoseOptions) er
   checkpoints -> __consumer_offsets        link 3  group-offset sync, on the target
   committed offset -> first record read    link 4  accuracy
 
-EVIDENCE is an mm2.properties of dedicated mode, connector JSON, or a captured snapshot; --connect-url asks a Connect
-worker. With only --source and --target, flows, aliases
+EVIDENCE is an mm2.properties of dedicated mode, a KafkaMirrorMaker2 resource of Strimzi (YAML, or as kubectl prints
+it), connector JSON (files, or answers of Connect's REST interface), or a captured snapshot; --connect-url asks a
+Connect worker. Credentials that a resource keeps in Kubernetes secrets are given by --source-config and
+--target-config. With only --source and --target, flows, aliases
 and topics are found from the clusters themselves.`,
 		Example: `  mm2doctor diagnose mm2.properties
   mm2doctor diagnose mm2.properties --flow a:b --group billing --tree
+  kubectl get kafkamirrormaker2 to-b -o yaml | mm2doctor diagnose - --source-config a.properties --target-config b.properties
   mm2doctor diagnose --source kafka-a:9092 --target kafka-b:9092 -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			o.Files = args

@@ -32,6 +32,7 @@ type evidence struct {
 	Timeout      time.Duration
 	Resolve      []string
 	ConnectURL   []string
+	ConnectConf  string
 }
 
 func (e *evidence) flags(c *cobra.Command) {
@@ -45,7 +46,8 @@ func (e *evidence) flags(c *cobra.Command) {
 	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
 	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
 	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
-	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
+	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http[s]://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
+	f.StringVar(&e.ConnectConf, "connect-config", "", "properties for TLS to the Connect workers: ssl.truststore.*, ssl.keystore.* (PEM), ssl.endpoint.identification.algorithm")
 	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")
 }
 
@@ -55,6 +57,7 @@ type loaded struct {
 	setup    *conf.Setup        // from an mm2.properties
 	file     string
 	jsons    []collect.MirrorConnector // from connector JSON
+	strimzi  []*conf.Setup             // from KafkaMirrorMaker2 resources; setup holds them together in the end
 	version  mm2.Version
 	flows    []string // --flow, as a->b
 	resolve  map[string]string
@@ -93,7 +96,7 @@ func (e *evidence) load(stdin io.Reader) (*loaded, error) {
 			return nil, err
 		}
 	}
-	return l, nil
+	return l, l.putTogether()
 }
 
 // flowName accepts a:b and a->b. A shell that took the rest after > leaves a value that ends in "-".
@@ -130,7 +133,7 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		return usage("%v; name a readable mm2.properties or a captured snapshot", err)
 	}
 	if bundle.Is(b) {
-		if l.snapshot != nil || l.setup != nil {
+		if l.snapshot != nil || l.setup != nil || len(l.strimzi) > 0 {
 			return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
 		}
 		if l.snapshot, err = bundle.Read(name, strings.NewReader(string(b))); err != nil {
@@ -139,18 +142,10 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		l.file = name
 		return nil
 	}
-	switch k := confdoc.Sniff(b); k {
-	case confdoc.KindJSON:
-		ms, err := collect.ConnectorJSON(b)
-		if err != nil || len(ms) == 0 {
-			return usage("%s: this is JSON, and neither a captured snapshot nor the configuration of a MirrorMaker 2 connector (connector.class); give an mm2.properties, connector JSON, or --source and --target", name)
-		}
-		l.jsons, l.file = append(l.jsons, ms...), name
-		return nil
-	case confdoc.KindYAML:
-		return usage("%s: this is YAML, not the properties file of a dedicated MirrorMaker 2; Strimzi resources are not read yet: give the two clusters with --source and --target, or --connect-url", name)
+	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
+		return l.tree(name, b, k)
 	}
-	if l.setup != nil || l.snapshot != nil {
+	if l.setup != nil || l.snapshot != nil || len(l.strimzi) > 0 {
 		return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
 	}
 	if l.setup, err = conf.Parse(name, b, l.version); l.setup == nil {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -75,6 +76,9 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
 	if l.version.IsZero() {
 		s.request.MM2Version = ""
+		if l.setup != nil {
+			s.request.MM2Version = l.setup.Claimed
+		}
 	}
 	if s.request.Want, err = wanted(o.Groups); err != nil {
 		return nil, err
@@ -82,7 +86,20 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if _, err := wanted(o.Topics); err != nil {
 		return nil, err
 	}
+	if o.ConnectConf != "" && len(o.ConnectURL) == 0 {
+		return nil, usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
+	}
 	switch {
+	case len(l.strimzi) > 0 && len(l.jsons) > 0:
+		return nil, usage("%s: give the KafkaMirrorMaker2 resource or connector JSON, not both: the operator makes the connectors from the resource", l.file)
+	case len(l.strimzi) > 0:
+		if err = o.fromSetup(s, l); err == nil && len(o.ConnectURL) > 0 {
+			hc, err := o.connectHTTP()
+			if err != nil {
+				return nil, err
+			}
+			s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
+		}
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
 		return nil, usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
 	case l.setup != nil:
@@ -171,21 +188,31 @@ func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
 			}
 		}
 	}
+	for _, f := range l.setup.Enabled() {
+		if !slices.Contains(flows, f) {
+			s.request.Others = append(s.request.Others, collect.FromConf(f, l.file))
+		}
+	}
 	var aliases []string
 	for _, f := range flows {
-		s.request.Flows = append(s.request.Flows, collect.FromConf(f, l.file))
+		cf := collect.FromConf(f, l.file)
+		cf.Principal = collect.Principals(l.setup, f)
+		s.request.Flows = append(s.request.Flows, cf)
 		aliases = append(aliases, f.Source, f.Target)
 	}
 	slices.Sort(aliases)
 	for _, a := range slices.Compact(aliases) {
-		file := ""
+		file, flag := "", "--target-config"
 		for _, f := range flows {
-			if a == f.Source && o.SourceConfig != "" {
-				file = o.SourceConfig
+			if a == f.Source {
+				file, flag = cmp.Or(o.SourceConfig, file), "--source-config"
 			}
-			if a == f.Target && o.TargetConfig != "" {
-				file = o.TargetConfig
+			if a == f.Target {
+				file = cmp.Or(o.TargetConfig, file)
 			}
+		}
+		if err := inSecrets(l, a, flag); err != nil && file == "" {
+			return err
 		}
 		cl, err := o.clusterOf(s, l, a, over[a], file)
 		if err != nil {
@@ -202,6 +229,9 @@ func chosenFlows(l *loaded) ([]*conf.Flow, *snapshot.Problem, error) {
 		flows := l.setup.Enabled()
 		if len(flows) == 0 {
 			out := &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Because: "no flow is enabled in " + l.file, Fix: "Enable the flow: " + anyFlow(l.setup) + ".enabled = true"}
+			if len(l.strimzi) > 0 {
+				out.Mode, out.Fix = "strimzi", "Add a mirror with a sourceConnector and a checkpointConnector to spec.mirrors."
+			}
 			if n := len(l.setup.Problems); n > 0 { // the last one is about the flows, where there is one
 				p := l.setup.Problems[n-1]
 				out.Because, out.Fix = p.Error(), p.Next
@@ -219,7 +249,13 @@ func chosenFlows(l *loaded) ([]*conf.Flow, *snapshot.Problem, error) {
 			for _, x := range l.setup.Flows {
 				all = append(all, x.Name())
 			}
+			if len(l.strimzi) > 0 {
+				return nil, &snapshot.Problem{Code: 5, Slug: "alias-unknown", Mode: "strimzi", Flow: name, Because: fmt.Sprintf("%s has no flow %s; its mirrors make %s", l.file, name, strings.Join(all, ", ")), Fix: "Name one of these flows with --flow, or add the mirror to spec.mirrors."}, nil
+			}
 			return nil, &snapshot.Problem{Code: 5, Slug: "alias-unknown", Flow: name, Because: fmt.Sprintf("%s has no flow %s; its clusters make %s", l.file, name, strings.Join(all, ", ")), Fix: "Name one of these flows, or correct `clusters`."}, nil
+		case !f.Enabled && f.Mirror != nil:
+			at := fmt.Sprintf("spec.mirrors[%d]", f.Mirror.Index)
+			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Mode: "strimzi", Flow: name, Because: fmt.Sprintf("%s of %s has neither a sourceConnector nor a checkpointConnector, so that nothing of %s runs", at, l.file, name), Fix: "Add sourceConnector and checkpointConnector to " + at + "."}, nil
 		case !f.Enabled:
 			return nil, &snapshot.Problem{Code: 5, Slug: "flow-not-enabled", Flow: name, Because: fmt.Sprintf("%s is not enabled in %s; in dedicated mode a flow runs only with %s.enabled = true", name, l.file, name), Fix: name + ".enabled = true", File: l.file, Key: name + ".enabled", Value: "true"}, nil
 		}
@@ -254,6 +290,9 @@ func (o *diagnoseOptions) clusterOf(s *session, l *loaded, alias string, addrs [
 			continue
 		}
 		props = append(props, security.Entry{Key: e.Key, Value: e.Value, Origin: e.Where()})
+	}
+	if len(addrs) == 0 && len(l.strimzi) > 0 {
+		return collect.Cluster{}, usage("%s: cluster %s has no bootstrapServers; add it", l.file, alias)
 	}
 	if len(addrs) == 0 {
 		return collect.Cluster{}, usage("%s: cluster %s has no %s.bootstrap.servers; add it", l.file, alias, alias)

@@ -250,6 +250,7 @@ func mergeRaws(rs []*raw) finding.Finding {
 			gps[i] = r.s.gp
 		}
 		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
+		inMode(rs[0].s.flow, &f)
 	}
 	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
 		f.Fixes = fixes(rs)

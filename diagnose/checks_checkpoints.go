@@ -45,12 +45,18 @@ func checkConnector(v *View, s subject) *finding.Finding {
 	}
 	if run, st := f.Running.Get(); st == snapshot.Known && len(run.Checkpoint) == 0 && len(run.Source) > 0 {
 		because := fmt.Sprintf("mm2-configs.%s.internal on %s has a source connector and no checkpoint connector", f.Source, f.Target)
-		if f.Mode == "connect" {
+		switch f.Mode {
+		case "strimzi":
+			because = fmt.Sprintf("%s on %s has a source connector of %s and no checkpoint connector", f.workerTopic("config"), f.Target, f.Name())
+		case "connect":
 			because = fmt.Sprintf("the Connect cluster at %s has a MirrorSourceConnector for %s and no MirrorCheckpointConnector", f.ConnectURL, f.Name())
 		}
 		fix := restartFix(f, "Restart MirrorMaker 2 with a configuration that has checkpoints; its log says why the connector was not created.", wait)
-		if f.fixMode() == "connect" {
+		switch f.fixMode() {
+		case "connect":
 			fix = createConnectorFix(f, wait)
+		case "strimzi":
+			fix = addSectionFix(f, wait)
 		}
 		return mk("checkpoint-connector-missing", because, finding.Observed{{Name: "connectors", Value: connSource}}, fix)
 	}

@@ -206,7 +206,7 @@ func described(p mm2.Policy) string {
 func (f *flowView) aliasMismatch() (other *flowView, lacks string) {
 	f.v.touch(finding.Running)
 	run, st := f.Running.Get()
-	if st != snapshot.Known || f.Mode != "connect" || len(run.Source) > 0 == (len(run.Checkpoint) > 0) {
+	if st != snapshot.Known || !f.onConnect() || len(run.Source) > 0 == (len(run.Checkpoint) > 0) {
 		return nil, ""
 	}
 	lacks = connCheckpoint

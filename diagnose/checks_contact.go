@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func checkUnresolved(v *View, _ subject) *finding.Finding {
 	f := &finding.Finding{Slug: p.Slug, Flow: p.Flow, Because: p.Because, Observed: finding.Observed(p.Observed),
 		Consequence: "Nothing was diagnosed for it."}
 	if p.Fix != "" {
-		f.Fixes = []finding.Fix{{Mode: "dedicated", Text: p.Fix}}
+		f.Fixes = []finding.Fix{{Mode: cmp.Or(p.Mode, "dedicated"), Text: p.Fix}}
 		if p.Key != "" {
 			f.Fixes[0].Steps = []finding.Step{{Text: "add the line", File: p.File, Properties: finding.Observed{{Name: p.Key, Value: p.Value}}}, {Text: restartText}}
 		}

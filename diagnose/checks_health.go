@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ func badFacts(topic string, bad []snapshot.BadRecord, n int64) finding.Observed 
 // console consumer prints the first of them as it is.
 func badCommand(f *flowView, c *clusterView, kind, topic string, bad []snapshot.BadRecord) finding.Command {
 	if f.Mode == "dedicated" || len(bad) == 0 {
-		return finding.Command{Cluster: c.Alias, Command: "mm2doctor records " + kind + " " + cmp.Or(f.File, "mm2.properties") + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}
+		return finding.Command{Cluster: c.Alias, Command: "mm2doctor records " + kind + " " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}
 	}
 	return finding.Command{Cluster: c.Alias, Shows: "the first such record, bytes as text",
 		Command: fmt.Sprintf("kafka-console-consumer.sh --bootstrap-server %s --topic %s --partition %d --offset %d --max-messages 1 --timeout-ms 10000 --property print.key=true --property print.timestamp=true", consumerBootstrapOf(c), quote(topic), bad[0].Partition, bad[0].Offset)}
@@ -59,11 +58,8 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Consequence: consequence,
 		Confirm:     []finding.Command{badCommand(f, f.v.clusters[c.Cluster], "offset-syncs", c.Topic, c.Bad)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
-			Text: "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
-			Steps: []finding.Step{
-				{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
-				{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"},
-				{Text: "start MirrorMaker 2"}}}},
+			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
+			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"})}},
 	}
 }
 
@@ -118,7 +114,7 @@ const silence = 3 * 60_000
 func beatsUnread(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
 	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
-	if f.Mode == "connect" || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
+	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
 		return nil
 	}
 	return f.Heartbeat.Why()
@@ -140,7 +136,7 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	}
 	beat, st := f.Heartbeat.Get()
 	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.Mode == "connect" || ok && !on || v.now-beat < silence+10*interval {
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.now-beat < silence+10*interval {
 		return nil
 	}
 	v.touch(finding.EarlierLook)

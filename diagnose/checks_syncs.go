@@ -110,13 +110,9 @@ func (f *flowView) sideOf(alias string) string {
 
 func (f *flowView) locationFinding(because string, o finding.Observed, want string) *finding.Finding {
 	fix := finding.Fix{Mode: f.fixMode(), Text: "Give both connectors the same offset-syncs.topic.location.", WaitSeconds: int((f.emitBudget() + f.commitBudget() + f.flushBudget()) / 1000)}
-	step := finding.Step{Text: "set it on both connectors", Properties: finding.Observed{{Name: "offset-syncs.topic.location", Value: want}}, Stops: []string{"the two connectors while they restart"}}
-	if f.Mode == "dedicated" {
-		step.Text, step.File = "set it for the whole flow", f.File
-		step.Properties = finding.Observed{{Name: f.Name() + ".offset-syncs.topic.location", Value: want}}
-		fix.Steps = []finding.Step{step, restartStep(f)}
-	} else {
-		fix.Steps = []finding.Step{step}
+	fix.Steps = f.mode().set(f, keyLocation, want)
+	if !f.mode().restartsItself {
+		fix.Steps = append(fix.Steps, restartStep(f))
 	}
 	return &finding.Finding{Because: because, Observed: o, Consequence: "Nothing can be translated: the checkpoint task reads an empty topic (which its own look-up may just have created) and logs no error.", Fixes: []finding.Fix{fix},
 		Confirm: []finding.Command{

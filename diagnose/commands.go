@@ -25,6 +25,19 @@ func consumerBootstrapOf(c *clusterView) string {
 	return strings.Replace(bootstrapOf(c), " --command-config ", " --consumer.config ", 1)
 }
 
+// evidence is what a command of mm2doctor is given to look at this flow.
+func (f *flowView) evidence() string {
+	switch {
+	case f.File != "":
+		return quote(f.File)
+	case f.ConnectURL != "":
+		return "--connect-url " + quote(f.ConnectURL)
+	case len(f.src.Bootstrap) > 0 && len(f.dst.Bootstrap) > 0:
+		return "--source " + quote(f.Source+"="+strings.Join(f.src.Bootstrap, ",")) + " --target " + quote(f.Target+"="+strings.Join(f.dst.Bootstrap, ","))
+	}
+	return "mm2.properties"
+}
+
 func groupsCommand(c *clusterView, args string) string {
 	return "kafka-consumer-groups.sh --bootstrap-server " + bootstrapOf(c) + " " + args
 }
@@ -63,18 +76,40 @@ func statusCommand(f *flowView) finding.Command { return statusOf(f, connCheckpo
 
 // statusOf shows what MirrorMaker 2 says of a connector and its tasks; in dedicated mode of all three.
 func statusOf(f *flowView, connector string) finding.Command {
-	if f.Mode == "connect" {
+	switch f.Mode {
+	case "connect":
 		return f.restCommand(connector, "/status", "state and trace of the connector and its tasks")
+	case "strimzi":
+		return finding.Command{Cluster: f.Target, Shows: "state and trace of " + f.connectorName(connector) + " and its tasks", Command: f.kubectl("get", "-o jsonpath='{.status.connectors}'")}
+	case "msk-connect":
+		return finding.Command{Cluster: f.Target, Shows: "connectorState", Command: "aws kafkaconnect describe-connector " + mskArn(f, connector)}
 	}
-	return recordsCommand(f.dst, "mm2-status."+f.Source+".internal", 0, "", "state and trace of connectors and tasks, newest last")
+	return recordsCommand(f.dst, f.workerTopic("status"), 0, "", "state and trace of connectors and tasks, newest last")
 }
 
 // assignedCommand shows the groups that the checkpoint tasks were given.
 func assignedCommand(f *flowView) finding.Command {
-	if f.Mode == "connect" {
+	switch f.Mode {
+	case "connect":
 		return f.restCommand(connCheckpoint, "/tasks", "task.assigned.groups of each task")
+	case "strimzi":
+		return recordsCommand(f.dst, f.workerTopic("config"), 0, "", "task.assigned.groups in the newest records of task-"+f.connectorName(connCheckpoint))
+	case "msk-connect":
+		return statusOf(f, connCheckpoint)
 	}
-	return recordsCommand(f.dst, "mm2-configs."+f.Source+".internal", 0, "", "task.assigned.groups in the newest task-MirrorCheckpointConnector records")
+	return recordsCommand(f.dst, f.workerTopic("config"), 0, "", "task.assigned.groups in the newest task-MirrorCheckpointConnector records")
+}
+
+// workerTopic names a topic in which the worker stores things (config, status, offset): by its own setting where that is
+// known, else as connect-mirror-maker calls it.
+func (f *flowView) workerTopic(kind string) string {
+	if e := find(entriesOf(f.settings.configured, worker), kind+".storage.topic"); e != nil && e.Value != "" {
+		return e.Value
+	}
+	if kind != "status" {
+		kind += "s"
+	}
+	return "mm2-" + kind + "." + f.Source + ".internal"
 }
 
 func (f *flowView) restCommand(connector, path, shows string) finding.Command {

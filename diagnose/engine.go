@@ -133,6 +133,7 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 	if s.flow != nil {
 		f.Flow = s.flow.Name()
 	}
+	inMode(s.flow, f)
 	if f.Subject == (finding.Subject{}) {
 		switch g {
 		case finding.OnGroupPartition:

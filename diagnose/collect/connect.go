@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,11 +19,14 @@ import (
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
+// RESTTimeout ends one request to a Connect worker.
+const RESTTimeout = 15 * time.Second
+
 // Connect is a Connect cluster's REST interface: the addresses of one or several workers of it, tried in turn.
 type Connect struct {
 	URLs           []string
 	User, Password string
-	HTTP           *http.Client // nil: a client with a timeout of 15 s
+	HTTP           *http.Client // nil: a client with RESTTimeout and the system's roots
 }
 
 // ConnectWorker is what the root of the interface tells.
@@ -40,6 +44,8 @@ type MirrorConnector struct {
 	Status     []snapshot.TaskStatus
 	Groups     []string // of all checkpoint tasks, sorted
 	TaskCount  int
+	Places     map[string]Place // of Properties, where a file holds them
+	Managed    bool             // run by MSK Connect, which has no REST interface of Kafka's
 }
 
 // Source and Target are the aliases; MirrorMaker 2 falls back to "target" (KAFKA: default of target.cluster.alias).
@@ -57,7 +63,7 @@ const mostAnswer = 64 << 20
 func (c *Connect) get(ctx context.Context, path string, into any) (string, error) {
 	hc := c.HTTP
 	if hc == nil {
-		hc = &http.Client{Timeout: 15 * time.Second}
+		hc = &http.Client{Timeout: RESTTimeout}
 	}
 	var errs []error
 	for _, base := range c.URLs {
@@ -96,7 +102,7 @@ func (c *Connect) getFrom(ctx context.Context, hc *http.Client, base, path strin
 		if errors.As(err, &ue) {
 			err = ue.Err
 		}
-		return "", fmt.Errorf("Connect at %s: GET %s: %w; check the address and that the worker runs", shown, path, err)
+		return "", fmt.Errorf("Connect at %s: GET %s: %w; %s", shown, path, err, unreached(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer+1))
@@ -108,13 +114,35 @@ func (c *Connect) getFrom(ctx context.Context, hc *http.Client, base, path strin
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		return "", fmt.Errorf("Connect at %s: GET %s: %s; give user and password in the URL: http://USER:PASSWORD@HOST:8083", shown, path, resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("Connect at %s: GET %s: %s: %s", shown, path, resp.Status, firstWords(body))
+		return "", &httpError{resp.StatusCode, fmt.Sprintf("Connect at %s: GET %s: %s: %s", shown, path, resp.Status, firstWords(body))}
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return "", fmt.Errorf("Connect at %s: GET %s: the answer is no JSON of Kafka Connect (%w); is that the REST port?", shown, path, err)
 	}
 	return shown, nil
 }
+
+// unreached says what to do about a worker that gave no answer.
+func unreached(err error) string {
+	var cert *tls.CertificateVerificationError
+	switch text := err.Error(); {
+	case errors.As(err, &cert):
+		return "name the CA's certificate in a file of client properties (ssl.truststore.type=PEM, ssl.truststore.location=FILE) and give it as --connect-config"
+	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"):
+		return "the worker wants a client certificate: give one as ssl.keystore.type=PEM, ssl.keystore.location=FILE in --connect-config"
+	case strings.Contains(text, "malformed HTTP response"):
+		return "if the port speaks TLS, write https://HOST:8443"
+	}
+	return "check the address and that the worker runs"
+}
+
+// httpError is an answer that is no success.
+type httpError struct {
+	status int
+	text   string
+}
+
+func (e *httpError) Error() string { return e.text }
 
 // firstWords gives the message of an error answer.
 func firstWords(body []byte) string {
@@ -211,13 +239,15 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 	assigned := snapshot.NotKnown[snapshot.Assigned](&snapshot.Gap{Code: "absent", Why: "the Connect cluster has no MirrorCheckpointConnector for " + source + "->" + target})
 	props := map[string]string{}
 	var names [2]string
+	managed := false
 	for _, m := range ms {
 		if m.Source() != source || m.Target() != target {
 			continue
 		}
 		cs.Enabled = true
 		tasks = append(tasks, m.Status...)
-		es := SafeEntries(m.Properties, v)
+		managed = managed || m.Managed
+		es := m.placed(SafeEntries(m.Class, m.Properties, v))
 		switch m.Class {
 		case "MirrorSourceConnector":
 			cs.Source = es
@@ -242,13 +272,22 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 	}
 	f := NewFlow(s)
 	f.Mode = "connect"
+	if managed {
+		f.Mode = "msk-connect"
+	}
 	f.SourceConnector, f.CheckpointConnector = names[0], names[1]
 	f.Running, f.Tasks, f.Assigned = snapshot.Is(cs), snapshot.Is(tasks), assigned
+	f.Principal = principalsOf(props)
 	return f
 }
 
+// notTold is why a Connect worker's answer lacks times.
+var notTold = &snapshot.Gap{Code: "not-asked", API: "Connect REST", Why: "Kafka Connect's REST interface does not tell when tasks started"}
+
 // readConnect asks the Connect cluster again for the flow's connectors: each look has its own answer.
 func (c *collector) readConnect(ctx context.Context, f *snapshot.Flow) {
+	f.CheckpointStarts = snapshot.NotKnown[[]int64](notTold)
+	c.restPositions(ctx, f)
 	ms, err := c.Connect.Connectors(ctx)
 	if err != nil {
 		g := &snapshot.Gap{Code: "failed", API: "Connect REST", Why: err.Error()}
@@ -258,43 +297,4 @@ func (c *collector) readConnect(ctx context.Context, f *snapshot.Flow) {
 	v, _ := mm2.ParseVersion(c.MM2Version)
 	n := ConnectFlow(f.Source, f.Target, ms, v)
 	f.Running, f.Assigned, f.Tasks = n.Running, n.Assigned, n.Tasks
-}
-
-// ConnectorJSON reads connector configurations as files hold them: {"name", "config"}, a flat object with connector.class, or
-// a list of either. Others than MirrorMaker 2's are passed over.
-func ConnectorJSON(b []byte) ([]MirrorConnector, error) {
-	var many []json.RawMessage
-	if err := json.Unmarshal(b, &many); err != nil {
-		many = []json.RawMessage{b}
-	}
-	var out []MirrorConnector
-	for _, raw := range many {
-		var named struct {
-			Name   string                     `json:"name"`
-			Config map[string]json.RawMessage `json:"config"`
-		}
-		if err := json.Unmarshal(raw, &named); err != nil {
-			return nil, err
-		}
-		if named.Config == nil {
-			if err := json.Unmarshal(raw, &named.Config); err != nil {
-				return nil, err
-			}
-		}
-		m := MirrorConnector{Name: named.Name, Properties: map[string]string{}}
-		for k, v := range named.Config {
-			var text string
-			if json.Unmarshal(v, &text) != nil {
-				text = strings.Trim(string(v), `"`)
-			}
-			m.Properties[k] = text
-		}
-		class := m.Properties["connector.class"]
-		m.Class = class[strings.LastIndexByte(class, '.')+1:]
-		m.Name = cmp.Or(m.Name, m.Properties["name"])
-		if slices.Contains(connectorClasses, m.Class) {
-			out = append(out, m)
-		}
-	}
-	return out, nil
 }

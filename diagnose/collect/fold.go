@@ -142,6 +142,7 @@ func (p *partitionFold) add(s snapshot.Sync, taskStart int64) {
 		o.Oldest = s
 	} else if s.Up < o.Newest.Up || s.Down < o.Newest.Down {
 		o.Rewinds++
+		o.LastRewind = &snapshot.Rewind{Before: o.Newest, After: s}
 	}
 	o.Count++
 	o.Newest = s

@@ -25,7 +25,7 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 		for _, t := range committedTopics(src.out.Groups) {
 			src.needed[t] = true
 			if name, known := p.FormatRemoteTopic(f.Source, t); known {
-				dst.needed[name] = true
+				dst.needed[name], dst.copies[name] = true, true
 				if dst.topics[name] == nil {
 					src.aged[t] = true
 				} else if s := src.topics[t]; s != nil && (len(s.Partitions) > len(dst.topics[name].Partitions) || synced[t] < len(s.Partitions)) {

@@ -5,7 +5,9 @@ type Flow struct {
 	Source string `json:"source"` // alias
 	Target string `json:"target"` // alias
 
-	// Mode tells where the configuration comes from: "dedicated" (mm2.properties), "connect", "discovered" (bare addresses).
+	// Mode tells where the configuration comes from: "dedicated" (mm2.properties), "connect", "strimzi" (a KafkaMirrorMaker2
+	// resource, whose operator makes the connectors of a Connect cluster), "msk-connect" (connectors that MSK Connect runs),
+	// "discovered" (bare addresses).
 	Mode string `json:"mode"`
 	File string `json:"file,omitempty"`
 
@@ -16,6 +18,8 @@ type Flow struct {
 	WorkerCluster       string `json:"workerCluster,omitempty"`
 	SourceConnector     string `json:"sourceConnector,omitempty"`
 	CheckpointConnector string `json:"checkpointConnector,omitempty"`
+	// Resource is where the flow stands in Kubernetes, in mode "strimzi".
+	Resource *Resource `json:"resource,omitempty"`
 
 	// Configured is the configuration in the operator's file, resolved per connector; unknown with bare addresses.
 	Configured Fact[Connectors] `json:"configured,omitzero"`
@@ -57,6 +61,19 @@ type Flow struct {
 	Principal Principals `json:"principal,omitzero"`
 	// Log is what MirrorMaker 2's own log files say, where some were given.
 	Log Fact[Log] `json:"log,omitzero"`
+}
+
+// Resource is a KafkaMirrorMaker2 resource and the entry of its spec.mirrors that makes a flow.
+type Resource struct {
+	APIVersion string `json:"apiVersion"`
+	Namespace  string `json:"namespace,omitempty"` // empty: the one in use
+	Name       string `json:"name"`
+	Mirror     int    `json:"mirror"` // index in spec.mirrors
+	// Sections are the maps of the entry that exist (sourceConnector, sourceConnector.config, ...): a patch has to make the others.
+	Sections []string `json:"sections,omitempty"`
+	// WorkerOn is the alias of the cluster that the worker is attached to, WorkerPath where that cluster stands (spec.target).
+	WorkerOn   string `json:"workerOn,omitempty"`
+	WorkerPath string `json:"workerPath,omitempty"`
 }
 
 // Principals are the names by which MirrorMaker 2 is known on the two clusters; empty where not known.

@@ -43,6 +43,7 @@ type Problem struct {
 	Flow     string  `json:"flow,omitempty"`
 	Because  string  `json:"because"`
 	Fix      string  `json:"fix,omitempty"`
+	Mode     string  `json:"mode,omitempty"` // that the repair is for; "dedicated" where it says nothing
 	Observed []Named `json:"observed,omitempty"`
 	Source   string  `json:"source,omitempty"` // cluster alias or bootstrap
 	Target   string  `json:"target,omitempty"`
@@ -153,6 +154,7 @@ type EpochEnd struct {
 type ConfigEntry struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
+	Hidden  bool   `json:"hidden,omitempty"` // it is set, and the broker does not tell the value: Value is empty
 	Default bool   `json:"default,omitempty"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`

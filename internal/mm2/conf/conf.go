@@ -52,6 +52,14 @@ const (
 	RuleFlow         Rule = "key of the flow"
 )
 
+// The rules of a KafkaMirrorMaker2 resource, weakest first.
+const (
+	RuleOperator        Rule = "set by the operator"
+	RuleResourceCluster Rule = "config of the cluster in the resource"
+	RuleConnector       Rule = "config of the connector in the resource"
+	RuleMirror          Rule = "field of the mirror in the resource"
+)
+
 // settings is a configuration by key.
 type settings map[string]Effective
 
@@ -79,7 +87,9 @@ func (s settings) sorted() []Effective {
 type Cluster struct {
 	Alias     string
 	Bootstrap Effective // zero when the cluster has none
-	client    settings
+	// Secrets are the credentials that a resource keeps in Kubernetes secrets, which nobody can read from here.
+	Secrets []Effective
+	client  settings
 }
 
 // Flow is one ordered pair of clusters.
@@ -88,18 +98,56 @@ type Flow struct {
 	// Enabled: the connectors of this flow run. Herder: connect-mirror-maker starts a worker for the pair, which it also
 	// does for the heartbeats of disabled pairs.
 	Enabled, Herder bool
-	base            settings
-	worker          settings
-	version         mm2.Version
+	// Mirror is where the flow stands in a KafkaMirrorMaker2 resource; nil in dedicated mode.
+	Mirror  *Mirror
+	base    settings
+	own     map[Reader]settings  // of the connectors that the resource has; nil in dedicated mode, where all have the same
+	states  map[Reader]Effective // that the resource asks for
+	worker  settings
+	version mm2.Version
+}
+
+// of gives what a connector or the worker is given; false for a connector that the flow does not have.
+func (f *Flow) of(r Reader) (settings, bool) {
+	if r == Worker {
+		return f.worker, true
+	}
+	if f.own == nil {
+		return f.base, true
+	}
+	s, ok := f.own[r]
+	return s, ok
+}
+
+// State gives the state that a resource asks of a connector: running, paused or stopped. False where it asks for none, which
+// means running.
+func (f *Flow) State(r Reader) (Effective, bool) {
+	e, ok := f.states[r]
+	return e, ok
+}
+
+// Has says that the flow has the connector.
+func (f *Flow) Has(r Reader) bool {
+	_, ok := f.of(r)
+	return ok
+}
+
+// lead is the connector whose settings name the flow's topics: the one that makes checkpoints, where there is one.
+func (f *Flow) lead() Reader {
+	if f.own != nil && f.Has(Checkpoint) {
+		return Checkpoint
+	}
+	return Source
 }
 
 // Name gives "a->b".
 func (f *Flow) Name() string { return f.Source + "->" + f.Target }
 
-// Setup is a resolved mm2.properties.
+// Setup is a resolved mm2.properties, or a resolved KafkaMirrorMaker2 resource.
 type Setup struct {
 	File     string
 	Version  mm2.Version // zero: the newest release's rules were used
+	Claimed  string      // the version as a resource states it
 	Clusters []Cluster   // as listed
 	Flows    []*Flow     // every ordered pair, by the order of Clusters
 	Notes    []Note      // by line
@@ -167,4 +215,5 @@ const (
 	DuplicateCluster NoteKind = "duplicate-cluster"
 	BlankInFlow      NoteKind = "blank-in-flow"
 	TextDiagnostic   NoteKind = "text"
+	WorkerElsewhere  NoteKind = "worker-elsewhere"
 )

@@ -35,8 +35,9 @@ func (f *Flow) lists(what string, r Reader) Lists {
 	case v.Before(2, 7, 0):
 		l.Exclude, _ = f.Get(r, old)
 	default:
-		_, set := f.base[exclude]
-		if e, oldSet := f.base[old]; oldSet && !set {
+		given, _ := f.of(r)
+		_, set := given[exclude]
+		if e, oldSet := given[old]; oldSet && !set {
 			l.Exclude = e
 		} else {
 			l.Exclude, _ = f.Get(r, exclude)
@@ -70,7 +71,8 @@ func (f *Flow) TopicRules() (mm2.TopicRules, error) {
 	}
 	target, _ := f.Text(Source, "target.cluster.alias")
 	rules := mm2.TopicRules{Filter: filter, Policy: f.Policy(), Target: target, Version: f.version}
-	if e, ok := f.base["heartbeats.replication.enabled"]; ok && (f.version.IsZero() || f.version.AtLeast(4, 0, 0)) {
+	given, _ := f.of(Source)
+	if e, ok := given["heartbeats.replication.enabled"]; ok && (f.version.IsZero() || f.version.AtLeast(4, 0, 0)) {
 		on, _, err := f.Bool(Source, "heartbeats.replication.enabled")
 		rules.NoHeartbeats = err == nil && !on && !e.IsDefault()
 	}

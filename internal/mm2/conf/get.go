@@ -16,8 +16,12 @@ func (f *Flow) Settings(r Reader) []Effective {
 	if r == Worker {
 		return f.worker.sorted()
 	}
+	given, ok := f.of(r)
+	if !ok {
+		return nil
+	}
 	s := settings{}
-	for k, e := range f.base {
+	for k, e := range given {
 		s.put(k, e)
 	}
 	s.putIfAbsent("name", filledIn(r.String()))
@@ -28,9 +32,9 @@ func (f *Flow) Settings(r Reader) []Effective {
 // Get gives the value in force for a connector or the worker: the written one, else the default of the release. False
 // when there is neither; a connector then has no such setting or no value for it.
 func (f *Flow) Get(r Reader, key string) (Effective, bool) {
-	s := f.base
-	if r == Worker {
-		s = f.worker
+	s, ok := f.of(r)
+	if !ok {
+		return Effective{}, false
 	}
 	if e, ok := s[key]; ok {
 		return e, true
@@ -40,7 +44,7 @@ func (f *Flow) Get(r Reader, key string) (Effective, bool) {
 		return Effective{}, false
 	}
 	v, ok := k.Default(f.version)
-	if !ok {
+	if !ok || f.own != nil && r == Worker && strings.Contains(v, "<source>") { // such names are connect-mirror-maker's
 		return Effective{}, false
 	}
 	return Effective{Key: key, Value: v, Rule: RuleDefault}, true
@@ -144,11 +148,12 @@ func Placeholders(value string) []string { return placeholder.FindAllString(valu
 
 // Policy gives the replication policy of the flow; of unknown kind also when its separator comes from a config provider.
 func (f *Flow) Policy() mm2.Policy {
-	class, _ := f.Text(Source, "replication.policy.class")
-	separator, e := f.Text(Source, "replication.policy.separator")
-	alias, _ := f.Text(Source, "source.cluster.alias")
-	flag, _, err := f.Bool(Source, "replication.policy.internal.topic.separator.enabled")
-	_, hasFlag := f.base["replication.policy.internal.topic.separator.enabled"]
+	class, _ := f.Text(f.lead(), "replication.policy.class")
+	separator, e := f.Text(f.lead(), "replication.policy.separator")
+	alias, _ := f.Text(f.lead(), "source.cluster.alias")
+	flag, _, err := f.Bool(f.lead(), "replication.policy.internal.topic.separator.enabled")
+	given, _ := f.of(f.lead())
+	_, hasFlag := given["replication.policy.internal.topic.separator.enabled"]
 	p := mm2.NewPolicy(mm2.PolicyConfig{
 		Class: class, Separator: separator, SeparatorSet: !e.IsDefault(),
 		InternalSeparatorEnabled: !hasFlag || err != nil || flag, SourceAlias: alias,
@@ -161,7 +166,7 @@ func (f *Flow) Policy() mm2.Policy {
 
 // Location gives offset-syncs.topic.location.
 func (f *Flow) Location() mm2.Location {
-	if l, _ := f.Text(Source, "offset-syncs.topic.location"); l == string(mm2.OnTarget) {
+	if l, _ := f.Text(f.lead(), "offset-syncs.topic.location"); l == string(mm2.OnTarget) {
 		return mm2.OnTarget
 	}
 	return mm2.OnSource
@@ -170,8 +175,8 @@ func (f *Flow) Location() mm2.Location {
 // Names gives the internal topics of the flow: MirrorMaker 2's by the connectors' aliases (normally those of the clusters
 // key, but source.cluster.alias and target.cluster.alias can be set), Connect's as the worker has them.
 func (f *Flow) Names() mm2.Names {
-	source, _ := f.Text(Source, "source.cluster.alias")
-	target, _ := f.Text(Source, "target.cluster.alias")
+	source, _ := f.Text(f.lead(), "source.cluster.alias")
+	target, _ := f.Text(f.lead(), "target.cluster.alias")
 	location := f.Location()
 	n := mm2.NamesOf(f.Policy(), source, target, location, f.version)
 	n.OffsetSyncsOn = f.Source
