@@ -116,7 +116,7 @@ func rootOf(gp groupPartition, a assessment, own, wide []*raw) *raw {
 	}
 	for _, x := range wide {
 		t := x.top()
-		if x.f.Subject.Group != "" && x.f.Subject.Group != gp.group || x.f.Subject.Topic != "" && x.f.Subject.Topic != gp.topic {
+		if x.f.Subject.Group != "" && x.f.Subject.Group != gp.group || x.f.Subject.Topic != "" && x.f.Subject.Topic != gp.topic || x.f.Subject.Partition != nil && *x.f.Subject.Partition != gp.part {
 			continue
 		}
 		if x.f.Link == finding.LinkNone || x.f.Link > max(a.link, finding.LinkCheckpoints) || a.status == statusMoving && x.f.Severity < finding.Warning {

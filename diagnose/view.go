@@ -58,6 +58,7 @@ type flowView struct {
 	named       struct{ groups, topics bool }
 	undiagnosed bool                  // there is no such flow: nothing that was read speaks of it
 	unread      map[finding.Link]bool // links of which a fact that decides could not be read
+	byPartition map[kafka.TopicPartition][]groupPartition
 }
 
 type checkpointKey struct {

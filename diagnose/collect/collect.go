@@ -59,6 +59,7 @@ type cluster struct {
 	topics        map[string]*snapshot.Topic
 	needed        map[string]bool // topics whose ends are needed
 	aged          map[string]bool // topics whose oldest record's time is needed
+	stables       map[string]bool // topics whose last stable offset is needed
 	copies        map[string]bool // as a target: the copies of topics that groups committed on at the source
 	stray         snapshot.Fact[[]snapshot.TopicRef]
 	contactFailed bool
@@ -69,7 +70,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 	c := &collector{Request: r, by: map[string]*cluster{}, gaps: slices.Clone(r.Gaps)}
 	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, Scope: r.Scope, Unresolved: r.Unresolved}
 	for _, rc := range r.Clusters {
-		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}, copies: map[string]bool{}}
+		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}, stables: map[string]bool{}, copies: map[string]bool{}}
 		cl.out = snapshot.Cluster{Alias: rc.Alias, Bootstrap: rc.Bootstrap, CommandConfig: rc.CommandConfig, Login: rc.Login}
 		c.by[rc.Alias] = cl
 		c.order = append(c.order, cl)

@@ -200,18 +200,22 @@ func (cl *cluster) strays(ctx context.Context, names []string) {
 			cl.stray = snapshot.NotKnown[[]snapshot.TopicRef](g)
 			return
 		}
-		qs = append(qs, wire.OffsetQuery{Topic: n, Timestamp: wire.AtStart}, wire.OffsetQuery{Topic: n, Timestamp: wire.AtEnd, Committed: true})
+		qs = append(qs, wire.OffsetQuery{Topic: n, Timestamp: wire.AtStart}, wire.OffsetQuery{Topic: n, Timestamp: wire.AtEnd, Committed: true}, wire.OffsetQuery{Topic: n, Timestamp: wire.AtMax})
 	}
 	out := []snapshot.TopicRef{}
 	as := cl.Client.ListOffsets(ctx, qs)
-	for i := 0; i < len(as); i += 2 {
-		for _, a := range as[i : i+2] {
+	for i := 0; i < len(as); i += 3 {
+		for _, a := range as[i : i+2] { // brokers before 3.0 do not tell the newest record (KIP-734): its time stays not known
 			if a.Err != nil {
 				cl.stray = snapshot.NotKnown[[]snapshot.TopicRef](gapOf(cl.Alias, "ListOffsets", a.Topic, a.Err))
 				return
 			}
 		}
-		out = append(out, snapshot.TopicRef{Cluster: cl.Alias, Topic: as[i].Topic, Records: as[i+1].Offset - as[i].Offset})
+		ref := snapshot.TopicRef{Cluster: cl.Alias, Topic: as[i].Topic, Records: as[i+1].Offset - as[i].Offset}
+		if as[i+2].Err == nil {
+			ref.Last = max(as[i+2].Timestamp, 0)
+		}
+		out = append(out, ref)
 	}
 	cl.stray = snapshot.Is(out)
 }

@@ -138,6 +138,9 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 
 func (p *partitionFold) add(s snapshot.Sync, taskStart int64) {
 	o := &p.out
+	if o.Count > 0 && s.Down < o.Newest.Down {
+		o.DownBack++
+	}
 	if o.Count == 0 {
 		o.Oldest = s
 	} else if s.Up < o.Newest.Up || s.Down < o.Newest.Down {

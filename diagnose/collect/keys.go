@@ -13,6 +13,7 @@ import (
 // settings above all, may hold secrets and stays out of a snapshot.
 var chainKeys = []string{
 	"enabled", "source.cluster.alias", "target.cluster.alias",
+	"source.cluster.isolation.level", "consumer.isolation.level", "source.consumer.isolation.level", "source.cluster.auto.offset.reset",
 	"topics", "topics.exclude", "groups", "groups.exclude", "topics.blacklist", "groups.blacklist",
 	"replication.policy.class", "replication.policy.separator", "replication.policy.internal.topic.separator.enabled",
 	"offset-syncs.topic.location", "emit.offset-syncs.enabled", "offset.lag.max",

@@ -119,6 +119,7 @@ type TopicRef struct {
 	Cluster string `json:"cluster"`
 	Topic   string `json:"topic"`
 	Records int64  `json:"records,omitempty"`
+	Last    int64  `json:"last,omitempty"` // ms, newest record; 0 where not known
 }
 
 // Policy is a replication policy, as configured or found. Class is the full class name; empty is the default policy.
@@ -186,6 +187,8 @@ type PartitionSyncs struct {
 	Partition int32  `json:"partition"`
 	Count     int64  `json:"count"`
 	Rewinds   int64  `json:"rewinds,omitempty"` // how often S.up or S.down went back
+	// DownBack is how many of them took S.down back: another writer, or another target topic.
+	DownBack int64 `json:"downBack,omitempty"`
 	// LastRewind is the newest step back: the sync before it and the sync after it.
 	LastRewind *Rewind `json:"lastRewind,omitempty"`
 	Oldest     Sync    `json:"oldest"` // first in the topic
