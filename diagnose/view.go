@@ -6,6 +6,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/bugs"
 )
 
 // View is the only window that checks have on a snapshot. It records which kinds of facts were touched, so that a test can
@@ -52,6 +53,7 @@ type flowView struct {
 	filters     filters
 	gens        generations
 	earlier     *flowView
+	known       *bugs.Facts      // for the catalogue of known bugs, made when first asked for
 	rows        []groupPartition // filled by selectRows
 	skipped     []SkippedGroups
 	scope       []matcher // --group

@@ -294,7 +294,7 @@ func (c *collector) readConnect(ctx context.Context, f *snapshot.Flow) {
 		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
 		return
 	}
-	v, _ := mm2.ParseVersion(c.MM2Version)
+	v := mm2.ReleaseOf(c.MM2Version)
 	n := ConnectFlow(f.Source, f.Target, ms, v)
 	f.Running, f.Assigned, f.Tasks = n.Running, n.Assigned, n.Tasks
 }

@@ -85,7 +85,7 @@ func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
 		f.Running, f.Assigned = snapshot.NotKnown[snapshot.Connectors](gap), snapshot.NotKnown[snapshot.Assigned](gap)
 		return
 	}
-	v, _ := mm2.ParseVersion(c.MM2Version)
+	v := mm2.ReleaseOf(c.MM2Version)
 	recs = ofFlow(f, recs)
 	f.Running, f.Assigned = runningConfig(recs, v), assignedGroups(recs)
 	if r, ok := recs["connector-MirrorSourceConnector"]; ok && r.value != nil && f.Principal == (snapshot.Principals{}) {

@@ -76,6 +76,8 @@ var Codes = []Entry{
 	{403, "offset-copied-untranslated", nil, Error, LinkAccuracy, "The source offset was copied where the copy has other offsets"},
 	{404, "would-skip-records", nil, Error, LinkAccuracy, "The target offset lies after records that the group has not read"},
 	{405, "sync-too-old-to-extrapolate", nil, Error, LinkAccuracy, "An old MirrorMaker 2 counted on from an offset sync that has drifted"},
+	{601, "known-bug", nil, Warning, LinkNone, "A known fault of the MirrorMaker 2 at work, with the data that shows it"},
+	{603, "mixed-mm2-generations", []string{"claimed-version-contradicted"}, Info, LinkNone, "Records of more than one generation of MirrorMaker 2, or of another than the one that is claimed"},
 	{406, "offset-from-earlier-topic", nil, Error, LinkAccuracy, "Numbers belong to a topic that has been made anew since"},
 	{407, "failback-reinjects", nil, Error, LinkReplication, "Two flows keep topic names and copy each other's records back"},
 	{602, "acl-missing", []string{"acl-missing-topic", "acl-missing-group"}, Error, LinkNone, "MirrorMaker 2's principal lacks a right"},
