@@ -418,6 +418,17 @@ func TestSyncsDisabled(t *testing.T) {
 		{name: "off", change: off, want: finding.Error},
 		{name: "3.8.1 does not know the key", version: "3.8.1", change: off},
 		{name: "the version is not known", version: "untold", change: off, open: true},
+		{name: "nor is it, and only the topic is missing", version: "untold", change: func(s *snapshot.Snapshot) {
+			off(s)
+			s.Flows[0].Syncs = snapshot.None[snapshot.Syncs]()
+		}, open: true},
+		{name: "nor is it, and neither topic nor checkpoint connector were made", version: "untold", change: func(s *snapshot.Snapshot) {
+			off(s)
+			s.Flows[0].Syncs = snapshot.None[snapshot.Syncs]()
+			c, _ := s.Flows[0].Running.Get()
+			c.Checkpoint = nil
+			s.Flows[0].Running = snapshot.Is(c)
+		}, want: finding.Error},
 		{name: "no checkpoints wanted", change: func(s *snapshot.Snapshot) {
 			off(s)
 			for _, f := range []*snapshot.Fact[snapshot.Connectors]{&s.Flows[0].Running, &s.Flows[0].Configured} {
