@@ -509,3 +509,17 @@ func TestLeaderless(t *testing.T) {
 		}},
 	})
 }
+
+// TestIncompleteList: whoever lacks Describe on the cluster, as MirrorMaker 2's own principal may, cannot tell whether there are further
+// offset-syncs topics. That is said, and the link that works stays known.
+func TestIncompleteList(t *testing.T) {
+	for code, verdict := range map[string]Verdict{"incomplete": Healthy, "denied": Unknown} {
+		s := readBundle(t, "../fixtures/codes/MM2D-107/near.json")
+		s.Flows[0].SyncsOthers = snapshot.NotKnown[[]snapshot.TopicRef](&snapshot.Gap{Code: code, Cluster: "a", API: "Metadata", Why: "no"})
+		r, _ := Run(s, Options{})
+		open := slices.ContainsFunc(r.NotChecked, func(n finding.NotChecked) bool { return n.Check == "MM2D-107" })
+		if r.Summary.Verdict != verdict || !open {
+			t.Errorf("%s: verdict %s, 107 not checked: %v; want %s", code, r.Summary.Verdict, open, verdict)
+		}
+	}
+}
