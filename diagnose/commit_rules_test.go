@@ -20,6 +20,7 @@ const hour = int64(3600_000)
 func newSmall(t testing.TB, v mm2.Version) small {
 	t.Helper()
 	s := newSim(v, 1, 0, []string{"billing"})
+	s.mute = true
 	s.produce(s.parts[0], 100, 0)
 	s.run()
 	s.groups["billing"].at[0] = 80
