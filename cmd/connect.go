@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,8 +17,11 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 	ms := l.jsons
 	var worker collect.ConnectWorker
 	if len(o.ConnectURL) > 0 {
-		s.request.Connect = &collect.Connect{URLs: o.ConnectURL}
-		var err error
+		hc, err := o.connectHTTP()
+		if err != nil {
+			return err
+		}
+		s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
 		if worker, err = s.request.Connect.Worker(ctx); err == nil {
 			ms, err = s.request.Connect.Connectors(ctx)
 		}
@@ -52,6 +56,24 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 		}
 	}
 	return nil
+}
+
+// connectHTTP is a client with the TLS settings of --connect-config; nil without.
+func (o *diagnoseOptions) connectHTTP() (*http.Client, error) {
+	if o.ConnectConf == "" {
+		return nil, nil
+	}
+	props, err := clientProperties(o.ConnectConf)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := security.ClientTLS(props)
+	if err != nil {
+		return nil, &exitError{exitUsage, fmt.Errorf("--connect-config: %w", err)}
+	}
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.TLSClientConfig = cfg
+	return &http.Client{Transport: t, Timeout: collect.RESTTimeout}, nil
 }
 
 // connectFlows lists the flows that the connectors make, those of --flow when given.

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
+	logs "github.com/mm2doctor/mm2doctor/diagnose/evidence"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
@@ -32,6 +34,7 @@ type evidence struct {
 	Timeout      time.Duration
 	Resolve      []string
 	ConnectURL   []string
+	ConnectConf  string
 }
 
 func (e *evidence) flags(c *cobra.Command) {
@@ -43,9 +46,10 @@ func (e *evidence) flags(c *cobra.Command) {
 	f.StringArrayVar(&e.Flows, "flow", nil, "flow a:b (or 'a->b'), repeatable; default: all enabled ones")
 	f.StringArrayVar(&e.Groups, "group", nil, "group: a name, a glob, or /java regex/; repeatable")
 	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
-	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
+	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
 	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
-	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
+	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http[s]://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
+	f.StringVar(&e.ConnectConf, "connect-config", "", "properties for TLS to the Connect workers: ssl.truststore.*, ssl.keystore.* (PEM), ssl.endpoint.identification.algorithm")
 	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")
 }
 
@@ -56,22 +60,20 @@ type loaded struct {
 	file     string
 	jsons    []collect.MirrorConnector // from connector JSON
 	strimzi  []*conf.Setup             // from KafkaMirrorMaker2 resources; setup holds them together in the end
-	version  mm2.Version
-	flows    []string // --flow, as a->b
+	claimed  string                    // --mm2-version
+	version  mm2.Version               // where that is one release, or one line of them
+	flows    []string                  // --flow, as a->b
 	resolve  map[string]string
+	logs     []*logs.Log // MirrorMaker 2's log files
 }
 
 func (e *evidence) load(stdin io.Reader) (*loaded, error) {
 	l := &loaded{resolve: map[string]string{}}
 	var err error
-	if e.MM2Version != "" {
-		if l.version, err = mm2.ParseVersion(e.MM2Version); err != nil {
-			return nil, usage("--mm2-version %s: %v", e.MM2Version, err)
-		}
-		if l.version.WasNeverReleased() {
-			return nil, usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", e.MM2Version)
-		}
+	if l.version, err = claimedVersion(e.MM2Version); err != nil {
+		return nil, err
 	}
+	l.claimed = strings.TrimSpace(e.MM2Version)
 	if e.Timeout <= 0 {
 		return nil, usage("--timeout %s: must be longer than zero", e.Timeout)
 	}
@@ -97,6 +99,22 @@ func (e *evidence) load(stdin io.Reader) (*loaded, error) {
 	return l, l.putTogether()
 }
 
+// claimedVersion reads --mm2-version: the release that settings and names are resolved by. The report's judgement goes by the
+// whole range of a vendor's build.
+func claimedVersion(text string) (mm2.Version, error) {
+	if text == "" {
+		return mm2.Version{}, nil
+	}
+	b, err := mm2.ParseBuild(text)
+	switch v, exact := b.Exact(); {
+	case err != nil:
+		return v, usage("--mm2-version %s: %v", text, err)
+	case exact && v.WasNeverReleased():
+		return v, usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", text)
+	}
+	return mm2.ReleaseOf(text), nil
+}
+
 // flowName accepts a:b and a->b. A shell that took the rest after > leaves a value that ends in "-".
 func flowName(s string) (string, error) {
 	if a, b, ok := strings.Cut(s, "->"); ok && a != "" && b != "" {
@@ -113,22 +131,35 @@ func flowName(s string) (string, error) {
 
 const maxFile = 256 << 20
 
+// headSize is how much of a file decides what it is.
+const headSize = 64 << 10
+
 func (l *loaded) file1(name string, stdin io.Reader) error {
-	var b []byte
-	var err error
-	if name == "-" {
-		b, err = io.ReadAll(io.LimitReader(stdin, maxFile))
-	} else {
-		var fi os.FileInfo
-		if fi, err = os.Stat(name); err == nil && fi.IsDir() {
+	in := stdin
+	if name != "-" {
+		fi, err := os.Stat(name)
+		if err == nil && fi.IsDir() {
 			return usage("%s: is a directory; name the file", name)
 		}
-		if err == nil {
-			b, err = os.ReadFile(name)
+		f, err := os.Open(name)
+		if err != nil {
+			return usage("%v; name a readable mm2.properties, a captured snapshot or a log", err)
 		}
+		defer f.Close()
+		in = f
 	}
+	r := bufio.NewReaderSize(in, headSize)
+	if head, _ := r.Peek(headSize); logs.IsLog(head) {
+		log, err := logs.ReadLog(name, r) // may be long: never whole in memory
+		if err != nil {
+			return &exitError{exitUsage, err}
+		}
+		l.logs = append(l.logs, log)
+		return nil
+	}
+	b, err := io.ReadAll(io.LimitReader(r, maxFile))
 	if err != nil {
-		return usage("%v; name a readable mm2.properties or a captured snapshot", err)
+		return usage("%v; name a readable mm2.properties, a captured snapshot or a log", err)
 	}
 	if bundle.Is(b) {
 		if l.snapshot != nil || l.setup != nil || len(l.strimzi) > 0 {

@@ -64,12 +64,9 @@ func runRecords(ctx context.Context, o *recordsOptions) error {
 	if o.Format != "text" && o.Format != "json" {
 		return usage("-o %s: text or json", o.Format)
 	}
-	v, err := mm2.ParseVersion(o.MM2Version)
-	if o.MM2Version != "" && err != nil {
-		return usage("--mm2-version %s: %v", o.MM2Version, err)
-	}
-	if v.WasNeverReleased() {
-		return usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", o.MM2Version)
+	v, err := claimedVersion(o.MM2Version)
+	if err != nil {
+		return err
 	}
 	for _, v := range append(o.Groups, o.Topics...) {
 		if v == "" {

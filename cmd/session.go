@@ -11,6 +11,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
+	logs "github.com/mm2doctor/mm2doctor/diagnose/evidence"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
@@ -25,6 +26,7 @@ type session struct {
 	request  collect.Request
 	progress func(string)
 	clients  []*wire.Client
+	logs     []*logs.Log
 }
 
 func (s *session) live() bool { return s.bundle == nil }
@@ -34,7 +36,18 @@ func (s *session) read(ctx context.Context) (*snapshot.Snapshot, error) {
 		return s.bundle, nil
 	}
 	snap := collect.Run(ctx, s.request)
+	addLogs(snap, s.logs)
 	return snap, ctx.Err()
+}
+
+// addLogs gives each flow what the log files say of it.
+func addLogs(snap *snapshot.Snapshot, files []*logs.Log) {
+	for i := range snap.Flows {
+		f := &snap.Flows[i]
+		if l, ok := logs.Of(files, f.Name(), f.SourceConnector, f.CheckpointConnector); ok {
+			f.Log = snapshot.Is(l)
+		}
+	}
 }
 
 // again takes another look and keeps the one before.
@@ -67,18 +80,18 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 			return nil, usage("%s is a snapshot: it is diagnosed as it is, without --source and --target", l.file)
 		}
 		s.bundle = o.narrow(l)
+		s.bundle.Flows = slices.Clone(s.bundle.Flows)
+		addLogs(s.bundle, l.logs)
 		return s, nil
 	}
 	if o.Offline {
 		return nil, usage("--offline needs a captured snapshot; make one with: mm2doctor capture FILE mm2.properties")
 	}
-	s.request = collect.Request{MM2Version: l.version.String(), Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
+	s.logs = l.logs
+	s.request = collect.Request{MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
 		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
-	if l.version.IsZero() {
-		s.request.MM2Version = ""
-		if l.setup != nil {
-			s.request.MM2Version = l.setup.Claimed
-		}
+	if l.claimed == "" && l.setup != nil {
+		s.request.MM2Version = l.setup.Claimed
 	}
 	if s.request.Want, err = wanted(o.Groups); err != nil {
 		return nil, err
@@ -86,12 +99,19 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if _, err := wanted(o.Topics); err != nil {
 		return nil, err
 	}
+	if o.ConnectConf != "" && len(o.ConnectURL) == 0 {
+		return nil, usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
+	}
 	switch {
 	case len(l.strimzi) > 0 && len(l.jsons) > 0:
 		return nil, usage("%s: give the KafkaMirrorMaker2 resource or connector JSON, not both: the operator makes the connectors from the resource", l.file)
 	case len(l.strimzi) > 0:
 		if err = o.fromSetup(s, l); err == nil && len(o.ConnectURL) > 0 {
-			s.request.Connect = &collect.Connect{URLs: o.ConnectURL}
+			hc, err := o.connectHTTP()
+			if err != nil {
+				return nil, err
+			}
+			s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
 		}
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
 		return nil, usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
@@ -117,8 +137,8 @@ func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
 	if o.MaxReread > 0 {
 		s.Scope.MaxReread = o.MaxReread
 	}
-	if !l.version.IsZero() {
-		s.MM2Version = l.version.String()
+	if l.claimed != "" {
+		s.MM2Version = l.claimed
 	}
 	if len(l.flows) > 0 {
 		s.Scope.Flows = l.flows
@@ -181,9 +201,16 @@ func (o *diagnoseOptions) fromSetup(s *session, l *loaded) error {
 			}
 		}
 	}
+	for _, f := range l.setup.Enabled() {
+		if !slices.Contains(flows, f) {
+			s.request.Others = append(s.request.Others, collect.FromConf(f, l.file))
+		}
+	}
 	var aliases []string
 	for _, f := range flows {
-		s.request.Flows = append(s.request.Flows, collect.FromConf(f, l.file))
+		cf := collect.FromConf(f, l.file)
+		cf.Principal = collect.Principals(l.setup, f)
+		s.request.Flows = append(s.request.Flows, cf)
 		aliases = append(aliases, f.Source, f.Target)
 	}
 	slices.Sort(aliases)

@@ -57,7 +57,11 @@ func (v *View) ruleBook(c *clusterView) (ruleBook, *snapshot.Gap) {
 	if class.Unknown() {
 		return ruleBook{}, settingGap(c, class.Why())
 	}
-	if name := strings.TrimSpace(class.Or(snapshot.ConfigEntry{}).Value); !slices.Contains(authorizers, name) {
+	name := strings.TrimSpace(class.Or(snapshot.ConfigEntry{}).Value)
+	if name == "" {
+		return ruleBook{}, &snapshot.Gap{Code: "none", Why: "the cluster has no authorizer"}
+	}
+	if !slices.Contains(authorizers, name) {
 		return ruleBook{}, &snapshot.Gap{Code: "undetermined", Cluster: c.Alias, Why: fmt.Sprintf("the authorizer %q judges by rules of its own", name)}
 	}
 	b := ruleBook{rules: rules}

@@ -116,7 +116,7 @@ func rootOf(gp groupPartition, a assessment, own, wide []*raw) *raw {
 	}
 	for _, x := range wide {
 		t := x.top()
-		if x.f.Subject.Group != "" && x.f.Subject.Group != gp.group || x.f.Subject.Topic != "" && x.f.Subject.Topic != gp.topic {
+		if x.f.Subject.Group != "" && x.f.Subject.Group != gp.group || x.f.Subject.Topic != "" && x.f.Subject.Topic != gp.topic || x.f.Subject.Partition != nil && *x.f.Subject.Partition != gp.part {
 			continue
 		}
 		if x.f.Link == finding.LinkNone || x.f.Link > max(a.link, finding.LinkCheckpoints) || a.status == statusMoving && x.f.Severity < finding.Warning {
@@ -226,26 +226,40 @@ func (f *flowView) info() FlowInfo {
 	ci := func(c *clusterView) ClusterInfo {
 		return ClusterInfo{Alias: c.Alias, ClusterID: shown(c.ID, "", map[string]string{}), Bootstrap: append([]string{}, c.Bootstrap...), Version: c.Version.Or("")}
 	}
-	i := FlowInfo{Name: f.Name(), Source: ci(f.src), Target: ci(f.dst), Mode: f.Mode, File: f.File,
-		MM2: MM2Info{Claimed: f.gens.claimed, Generations: []string{}, Basis: f.gens.basis}}
-	all := f.gens.set.All()
-	for _, g := range all {
-		i.MM2.Generations = append(i.MM2.Generations, g.String())
-	}
-	if v := f.gens.version; !v.IsZero() {
-		s := v.String()
-		i.MM2.Range = [2]*string{&s, &s}
-	} else if len(all) > 0 {
-		i.MM2.Range[0] = firstRelease(all[0])
-		i.MM2.Range[1] = firstRelease(all[len(all)-1] + 1)
-	}
-	return i
+	return FlowInfo{Name: f.Name(), Source: ci(f.src), Target: ci(f.dst), Mode: f.Mode, File: f.File, MM2: f.gens.info()}
 }
 
-// firstRelease is the first release of a generation, nil past the last.
-func firstRelease(g mm2.Generation) *string {
+// info puts what is known of the version into the report's words.
+func (g generations) info() MM2Info {
+	out := MM2Info{Claimed: g.claimed, Generations: []string{}, Basis: g.basis, Evidence: g.evidence}
+	for _, x := range g.set.All() {
+		out.Generations = append(out.Generations, x.String())
+	}
+	for _, x := range g.emissions.All() {
+		out.Emissions = append(out.Emissions, x.String())
+	}
+	if g.records.lagMax >= 0 {
+		out.OffsetLagMax = &g.records.lagMax
+	}
+	if v := g.version; !v.IsZero() {
+		s := v.String()
+		out.Range = [2]*string{&s, &s}
+		return out
+	}
+	if v := g.rng.From; !v.IsZero() {
+		s := v.String()
+		out.Range[0] = &s
+	}
+	if v := g.rng.To; !v.IsZero() {
+		out.Range[1] = nextRelease(v)
+	}
+	return out
+}
+
+// nextRelease is the first release after one, nil past the last.
+func nextRelease(last mm2.Version) *string {
 	for _, v := range mm2.Releases() {
-		if v.Generation() == g {
+		if v.Compare(last) > 0 {
 			s := v.String()
 			return &s
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 )
 
 // edge says that one finding may be nothing but a consequence of another.
@@ -18,6 +19,18 @@ var edges = []edge{
 	{605, 309, nil}, {211, 406, nil}, {211, 404, nil},
 	{5, 203, nil}, {5, 204, nil}, {5, 215, nil}, {5, 206, nil}, {5, 214, nil}, {5, 109, nil}, {5, 101, nil}, {5, 103, nil}, {5, 201, nil}, {5, 202, nil}, {5, 208, nil},
 	{112, 109, nil}, {112, 101, nil}, {112, 103, nil}, {112, 604, nil}, {112, 201, nil}, {112, 202, nil}, {112, 205, nil}, {112, 208, nil}, {112, 214, nil}, {112, 304, nil},
+	{111, 101, nil}, {111, 103, nil}, {111, 104, nil}, {111, 201, nil}, {111, 202, nil}, {111, 208, refusedWithoutSyncs}, {111, 214, nil},
+	{115, 101, nil}, {115, 102, nil}, {115, 103, nil}, {115, 104, nil}, {115, 107, nil}, {115, 202, nil}, {115, 206, nil}, {115, 214, nil},
+	{102, 104, nil}, {102, 105, nil}, {102, 107, nil},
+	{117, 106, oftenBackThere}, {117, 206, oftenBackThere}, {117, 303, oftenBackThere}, {117, 401, oftenBackThere}, {117, 403, oftenBackThere}, {117, 405, oftenBackThere}, {117, 404, oftenBackThere}, {117, 406, oftenBackThere},
+	{104, 402, pastNewest}, {105, 103, syncsDeleted}, {105, 206, deletedBefore},
+	{107, 103, nil}, {107, 104, nil}, {107, 206, beforeFirstSync},
+	{106, 206, droppedBefore}, {106, 303, copyOfBefore}, {106, 401, copyOfBefore}, {106, 406, steppedBack},
+	{113, 206, beforeFirstRecord},
+	{211, 104, nil}, {211, 110, nil}, {211, 114, nil}, {602, 104, ownTopics}, {602, 110, notOfGroup},
+	{112, 104, nil}, {112, 110, nil}, {112, 114, nil},
+	{611, 103, nil}, {611, 104, nil}, {611, 110, nil}, {611, 114, nil}, {611, 304, coordinatorGone},
+	{116, 103, refusedSyncs}, {116, 104, refusedSyncs}, {116, 304, refusedCommits},
 	{211, 201, nil}, {211, 202, nil}, {211, 214, nil}, {211, 207, nil}, {211, 109, nil}, {211, 103, nil}, {211, 604, nil}, {211, 304, nil}, {211, 401, nil}, {211, 403, nil}, {211, 405, nil}, {211, 303, nil},
 	{209, 208, nil}, {209, 109, nil}, {209, 101, nil}, {209, 103, nil}, {209, 201, nil}, {209, 202, nil}, {209, 206, nil}, {209, 207, nil}, {209, 214, nil}, {209, 304, nil}, {209, 604, nil},
 	{112, 207, nil}, {112, 612, nil}, {208, 207, nil}, {101, 207, nil}, {102, 207, nil}, {108, 207, nil}, {108, 612, nil}, {101, 612, nil}, {102, 612, nil},
@@ -33,6 +46,7 @@ var edges = []edge{
 	{201, 214, nil}, {201, 205, nil}, {202, 214, nil}, {202, 304, nil},
 	{103, 202, nil}, {103, 214, nil}, {103, 403, nil}, {206, 202, nil}, {206, 214, nil},
 	{403, 401, nil}, {405, 401, nil}, {403, 405, nil}, {403, 303, nil}, {405, 303, nil}, {303, 401, nil},
+	{601, 202, bugExplains}, {601, 214, bugExplains}, {601, 304, bugExplains},
 	{301, 304, nil}, {301, 302, onlyInfo}, {302, 304, nil}, {302, 303, nil},
 	{305, 302, nil}, {305, 304, nil}, {305, 316, nil},
 	{308, 302, nil}, {308, 303, nil}, {308, 304, nil}, {308, 310, nil},
@@ -46,6 +60,79 @@ var edges = []edge{
 	{602, 101, ownTopics}, {602, 103, notOfGroup}, {602, 109, notOfGroup}, {602, 201, ownTopics}, {602, 202, nil}, {602, 205, ofGroup}, {602, 206, ownTopics}, {602, 208, ownTopics}, {602, 214, nil},
 	{306, 304, nil}, {306, 402, nil},
 	{607, 214, nil}, {607, 304, nil}, {607, 205, nil},
+}
+
+// refusedWithoutSyncs: from 3.9.0 on a checkpoint connector that is told of no offset syncs is not created (KAFKA-16254).
+func refusedWithoutSyncs(_, effect *raw) bool { return effect.f.Slug == "checkpoint-connector-missing" }
+
+// oftenBackThere: the effect's own partition holds the syncs of two writers.
+func oftenBackThere(_, effect *raw) bool {
+	ps, st := effect.s.gp.syncsOf().Get()
+	return st == snapshot.Known && ps.DownBack >= oftenBack
+}
+
+// syncsDeleted: records of the offset-syncs topic are gone.
+func syncsDeleted(cause, _ *raw) bool { return cause.s.flow.Syncs.Or(snapshot.Syncs{}).Start > 0 }
+
+// beforeFirstSync: the position lies before the partition's oldest sync that is left, and that one is not the copy's first record.
+func beforeFirstSync(_, effect *raw) bool {
+	ps, st := effect.s.gp.syncsOf().Get()
+	return st == snapshot.Known && ps.Oldest.Down > 0 && effect.s.gp.sourceOffset().Or(noLimit) < ps.Oldest.Up
+}
+
+func deletedBefore(cause, effect *raw) bool {
+	return syncsDeleted(cause, effect) && beforeFirstSync(cause, effect)
+}
+
+// pastNewest: the position has passed the newest sync, which is the one that is overdue.
+func pastNewest(_, effect *raw) bool {
+	ps, st := effect.s.gp.syncsOf().Get()
+	return st == snapshot.Known && effect.s.gp.sourceOffset().Or(-1) > ps.Newest.Up
+}
+
+// steppedBack: the offset syncs themselves show the step that the row's numbers suffer from.
+func steppedBack(_, effect *raw) bool {
+	_, ok := effect.s.gp.stepBack()
+	return ok
+}
+
+// droppedBefore: the mappings that the position needs were dropped when the source was read again.
+func droppedBefore(_, effect *raw) bool {
+	b, ok := effect.s.gp.stepBack()
+	return ok && b.up && effect.s.gp.sourceOffset().Or(noLimit) < b.after.Up
+}
+
+// copyOfBefore: the number on the target speaks of a copy that is gone.
+func copyOfBefore(_, effect *raw) bool {
+	b, ok := effect.s.gp.stepBack()
+	return ok && b.down && effect.s.gp.suffers(b)
+}
+
+// beforeFirstRecord: the position lies before the first record that was mirrored at all.
+func beforeFirstRecord(_, effect *raw) bool {
+	first, _, ok := effect.s.gp.firstMirrored()
+	return ok && effect.s.gp.sourceOffset().Or(noLimit) < first
+}
+
+// coordinatorGone: the group's offsets lie in a partition without a leader.
+func coordinatorGone(_, effect *raw) bool {
+	f := effect.s.flow
+	_, onTarget := f.v.coordinatorPartition(f.dst, effect.s.group)
+	_, onSource := f.v.coordinatorPartition(f.src, effect.s.group)
+	return onTarget == -1 || onSource == -1
+}
+
+// refusedSyncs: too few replicas of the offset-syncs topic are in sync, so that its writes are refused.
+func refusedSyncs(cause, _ *raw) bool {
+	f := cause.s.flow
+	return f.refuses(f.syncsCluster(), f.SyncsTopic, 0)
+}
+
+// refusedCommits: the same for the partition that the group's offsets lie in.
+func refusedCommits(_, effect *raw) bool {
+	f := effect.s.flow
+	part, _ := f.v.coordinatorPartition(f.dst, effect.s.group)
+	return f.refuses(f.dst, offsetsTopic, part)
 }
 
 // ownTopics: missing rights for MirrorMaker 2's own topics, not those for a topic or a group.
@@ -270,6 +357,7 @@ var observedOfAll = map[finding.Code]func(rs []*raw) finding.Observed{402: worst
 // fixesOfAll are repairs with a step for each group and topic of a merged finding. mode is that of the single repair, which
 // all that are merged share.
 var fixesOfAll = map[finding.Code]func(f *flowView, gps []groupPartition, mode string) finding.Fix{
+	106: rewindFixOfAll,
 	206: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return earliestFix(f, gps) },
 	303: func(f *flowView, gps []groupPartition, _ string) finding.Fix { return lowerFix(f, gps) },
 	307: func(f *flowView, gps []groupPartition, mode string) finding.Fix { return expiryFix(f, gps, mode) },

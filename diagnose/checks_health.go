@@ -33,7 +33,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 	if st != snapshot.Known || c.BadCount == 0 {
 		return nil
 	}
-	what := "up to 3.4.0 the rest of the fetched batch is lost; from 3.4.1 to 3.8.x the reader dies and the store stands still; from 3.9.0 on the rest of the batch is lost. A checkpoint task of 3.4.1 or newer that starts while the record is there never translates anything"
+	what := "up to 3.4.0 the rest of the fetched batch is lost; from 3.4.1 to 3.8.x the reader dies and the store stands still; from 3.9.0 on the rest of the batch is lost. A checkpoint task of 3.4.1 or newer that starts while the record is there may never translate anything"
 	if g, one := f.gens.set.Only(); one && g <= mm2.G2 {
 		what = "this version loses the rest of the fetched batch"
 	}

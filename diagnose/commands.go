@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -114,4 +115,23 @@ func (f *flowView) workerTopic(kind string) string {
 
 func (f *flowView) restCommand(connector, path, shows string) finding.Command {
 	return finding.Command{Cluster: f.Target, Shows: shows, Command: "curl -sS " + f.restURL(connector, path)}
+}
+
+// adminBootstrapOf is the same for tools that call the file of client properties --admin.config.
+func adminBootstrapOf(c *clusterView) string {
+	return strings.Replace(bootstrapOf(c), " --command-config ", " --admin.config ", 1)
+}
+
+// captureStep keeps all that the doctor reads, before something is deleted.
+func captureStep(f *flowView) finding.Step {
+	from := cmp.Or(f.File, "mm2.properties")
+	switch {
+	case f.ConnectURL != "":
+		from = "--connect-url " + quote(f.ConnectURL)
+	case f.File == "" && f.onConnect():
+		from = "--source " + bootstrapOf(f.src) + " --target " + bootstrapOf(f.dst)
+	case f.File != "":
+		from = quote(f.File)
+	}
+	return finding.Step{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.json " + from}
 }

@@ -42,6 +42,7 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	e.notChecked = append(append(e.notChecked, gerr...), terr...)
 	e.run(allChecks())
 	e.named(groups, topics)
+	e.nameBugs()
 	e.attach()
 	e.settleSkips()
 	r := v.report(e, o)

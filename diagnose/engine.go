@@ -6,6 +6,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
@@ -136,7 +137,7 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 	inMode(s.flow, f)
 	if f.Subject == (finding.Subject{}) {
 		switch g {
-		case finding.OnGroupPartition:
+		case finding.OnGroupPartition, finding.OnPartition:
 			f.Subject = s.gp.subject()
 		case finding.OnGroup:
 			f.Subject = finding.Subject{Group: s.group}
@@ -165,7 +166,7 @@ type skipSpot struct {
 
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
-	if c.Decides && s.flow != nil && gap.Failed() {
+	if c.Decides && s.flow != nil && gap.Failed() && gap.Code != "unreachable" { // a whole cluster is told once (001)
 		s.flow.unread[finding.Lookup(c.Code).Link] = true
 	}
 	var at spot
@@ -216,7 +217,7 @@ func (x rawIndex) answered(k skippedCheck) bool {
 	if k.grain == finding.OnGroup {
 		sub.Topic = ""
 	}
-	if k.grain == finding.OnGroupPartition {
+	if k.grain == finding.OnGroupPartition || k.grain == finding.OnPartition {
 		sub = k.s.gp.subject()
 	}
 	at := &finding.Finding{Flow: k.s.flow.Name(), Subject: sub}
@@ -257,6 +258,17 @@ func (v *View) subjects(g finding.Grain) []subject {
 				}
 				seen[key] = true
 				out = append(out, subject{flow: f, topic: gp.topic, group: gp.group, gp: gp})
+			}
+		}
+	case finding.OnPartition:
+		for _, f := range v.flows {
+			seen := map[kafka.TopicPartition]bool{}
+			for _, gp := range f.rows {
+				if tp := (kafka.TopicPartition{Topic: gp.topic, Partition: gp.part}); gp.part >= 0 && !seen[tp] {
+					seen[tp] = true
+					gp.group = ""
+					out = append(out, subject{flow: f, topic: gp.topic, gp: gp})
+				}
 			}
 		}
 	case finding.OnGroupPartition:

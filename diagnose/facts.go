@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
 )
 
 // internalTopic finds one of MirrorMaker 2's own topics on a cluster.
@@ -71,10 +73,11 @@ func (f *flowView) position(topic string, part int32) snapshot.Fact[snapshot.Pos
 	case snapshot.Unknown:
 		return snapshot.NotKnown[snapshot.Position](f.Positions.Why())
 	}
-	for i := range ps {
-		if ps[i].Topic == topic && ps[i].Partition == part {
-			return snapshot.Is(ps[i])
-		}
+	i, ok := slices.BinarySearchFunc(ps, kafka.TopicPartition{Topic: topic, Partition: part}, func(p snapshot.Position, tp kafka.TopicPartition) int {
+		return kafka.TopicPartition{Topic: p.Topic, Partition: p.Partition}.Compare(tp)
+	})
+	if ok {
+		return snapshot.Is(ps[i])
 	}
 	return snapshot.None[snapshot.Position]()
 }

@@ -2,53 +2,121 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
-// generations is which translation rules may be at work in a flow, and why.
+// generations is which MirrorMaker 2 may be at work in a flow: how it translates, how it writes offset syncs, and why.
 type generations struct {
-	set     mm2.Generations
-	claimed string
-	version mm2.Version // zero where only a range is known
-	basis   string
+	set       mm2.Generations
+	emissions mm2.Emissions
+	rng       mm2.Range // of the releases that are possible
+	claimed   string
+	version   mm2.Version // zero where only a range is known
+	basis     string
+	evidence  []string // what the records show, in words
+	records   inferred
 }
 
-// inferGenerations takes the claimed version, else the one MirrorMaker 2 wrote into its status topic (from 4.1, KIP-891), else
-// what the checkpoints show: up to 3.4.0 a position is counted on from the sync (S.down + (U - S.up)), from 3.4.1 on it is
-// at most one past it (KAFKA-12468).
+// inferGenerations takes the claimed version, else the one that the Connect worker tells, else the one MirrorMaker 2 wrote into
+// its status topic (from 4.1, KIP-891), else that of its log, else what the records show. Where the first of these leaves
+// several releases, as a vendor's build does, the records narrow it.
 func inferGenerations(f *flowView) generations {
-	if s := f.v.snap.MM2Version; s != "" {
-		if v, err := mm2.ParseVersion(s); err == nil {
-			return generations{set: mm2.SetOf(v.Generation()), claimed: s, version: v, basis: "--mm2-version"}
-		}
+	g := generations{records: infer(f)}
+	g.evidence = append(g.records.evidence, f.otherTellers()...)
+	build, basis, told := f.toldVersion()
+	if f.v.snap.MM2Version != "" && told {
+		g.claimed = f.v.snap.MM2Version
 	}
-	if v, err := mm2.ParseVersion(f.WorkerVersion); f.WorkerVersion != "" && err == nil {
-		return generations{set: mm2.SetOf(v.Generation()), version: v, basis: "the Connect worker at " + f.ConnectURL + " says version " + f.WorkerVersion}
+	var candidates []mm2.Version
+	switch v, exact := build.Exact(); {
+	case told && exact:
+		g.version, g.basis, g.rng = v, basis, build.Range
+		g.set, g.emissions = mm2.SetOf(v.Generation()), mm2.EmissionsOf(v.Emission())
+		return g
+	case told:
+		g.basis = fmt.Sprintf("%s: %s, so %v", basis, build.Why, build.Range)
+		candidates = build.Range.Releases()
+	default:
+		candidates = mm2.Releases()
 	}
-	if ts, st := f.Tasks.Get(); st == snapshot.Known {
-		for _, t := range ts {
-			if v, err := mm2.ParseVersion(t.Version); t.Version != "" && err == nil {
-				return generations{set: mm2.SetOf(v.Generation()), version: v, basis: fmt.Sprintf("%s says version %s in mm2-status.%s.internal", t.Connector, t.Version, f.Source)}
-			}
-		}
-	}
-	// Whoever folded the topic saw every sync; those that are kept explain a checkpoint also by chance.
-	sy, _ := f.Syncs.Get()
-	linear, plusOne := sy.CountedOn, sy.OnePast
-	newestLinear := sy.CountedOnLast > sy.OnePastLast
-	if sy.Records < sy.End-sy.Start && linear < 3 {
-		linear = 0 // the topic was compacted: where the true sync is gone, another may fit by chance
-	}
-	old, young := mm2.SetOf(mm2.G1, mm2.G2), mm2.SetOf(mm2.G3, mm2.G4, mm2.G5)
+	possible := slices.DeleteFunc(slices.Clone(candidates), func(v mm2.Version) bool { return !g.records.fits(v) })
 	switch {
-	case linear > 0 && plusOne == 0, linear > 0 && newestLinear:
-		return generations{set: old, basis: fmt.Sprintf("%d checkpoints count on from their offset sync (3.4.0 or older)", linear)}
-	case plusOne > 0:
-		return generations{set: young, basis: fmt.Sprintf("%d checkpoints stand one past their offset sync (3.4.1 or newer)", plusOne)}
+	case len(possible) == 0: // what was told and what the records show exclude each other: 603 tells
+		possible = candidates
+	case len(possible) < len(candidates) && told:
+		g.basis += "; the records narrow it: " + strings.Join(g.evidence, "; ")
+	case len(possible) < len(candidates):
+		g.basis = strings.Join(g.evidence, "; ")
+	case !told:
+		g.basis = "nothing told the version; --mm2-version does"
 	}
-	return generations{set: mm2.Between(mm2.G1, mm2.G5), basis: "nothing told the version; --mm2-version does"}
+	for _, v := range possible {
+		g.set |= mm2.SetOf(v.Generation())
+		g.emissions |= mm2.EmissionsOf(v.Emission())
+	}
+	g.rng = mm2.Range{From: possible[0], To: possible[len(possible)-1]}
+	if all := mm2.Releases(); !told && g.rng.To == all[len(all)-1] {
+		g.rng.To = mm2.Version{} // and what comes after
+	}
+	if !told && g.rng.From == mm2.Releases()[0] {
+		g.rng.From = mm2.Version{}
+	}
+	return g
+}
+
+// toldVersion is the build that somebody names, and who does, in the order in which they are believed.
+func (f *flowView) toldVersion() (b mm2.Build, basis string, ok bool) {
+	for _, t := range f.told() {
+		if b, err := mm2.ParseBuild(t.text); err == nil {
+			return b, t.who, true
+		}
+	}
+	return mm2.Build{}, "", false
+}
+
+// otherTellers mentions who names another version than the one that is believed; a log may be of another time.
+func (f *flowView) otherTellers() []string {
+	var out []string
+	names := f.told()
+	for i := 1; i < len(names); i++ {
+		believed, err := mm2.ParseBuild(names[0].text)
+		other, also := mm2.ParseBuild(names[i].text)
+		if err == nil && also == nil && !slices.ContainsFunc(other.Range.Releases(), believed.Range.Contains) {
+			out = append(out, fmt.Sprintf("%s, which is not what %s tells (%s)", names[i].who, strings.SplitN(names[0].who, " says version", 2)[0], names[0].text))
+		}
+	}
+	return out
+}
+
+// versionTold is a version that somebody names, and who.
+type versionTold struct{ text, who string }
+
+func (f *flowView) told() []versionTold {
+	var out []versionTold
+	if s := f.v.snap.MM2Version; s != "" {
+		out = append(out, versionTold{s, "--mm2-version"})
+	}
+	if s := f.WorkerVersion; s != "" {
+		out = append(out, versionTold{s, "the Connect worker at " + f.ConnectURL + " says version " + s})
+	}
+	for _, t := range f.Tasks.Or(nil) {
+		if t.Version != "" {
+			out = append(out, versionTold{t.Version, fmt.Sprintf("%s says version %s in mm2-status.%s.internal", t.Connector, t.Version, f.Source)})
+			break
+		}
+	}
+	if l, st := f.Log.Get(); st == snapshot.Known && l.Version != "" {
+		who := "MirrorMaker 2's log says version " + l.Version
+		if l.Last > 0 {
+			who += ", last line at " + stamp(l.Last)
+		}
+		out = append(out, versionTold{l.Version, who})
+	}
+	return out
 }
 
 // fits says by which rule a checkpoint follows from the syncs that are kept: counted on from a sync, or one past it. Both or

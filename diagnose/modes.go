@@ -139,6 +139,9 @@ func (f *flowView) readers(key string) []string {
 			out = append(out, c.name)
 		}
 	}
+	if len(out) == 0 && strings.HasPrefix(key, "source.consumer.") {
+		return []string{connSource}
+	}
 	if len(out) == 0 {
 		return []string{connCheckpoint}
 	}

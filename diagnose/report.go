@@ -60,6 +60,11 @@ type MM2Info struct {
 	Range       [2]*string `json:"range"` // from, before; nil is open
 	Generations []string   `json:"generations"`
 	Basis       string     `json:"basis"`
+	// Emissions are the possible rules by which offset syncs are written (E1 to E3), Evidence what the records show of the
+	// version, OffsetLagMax the setting as the distances between syncs show it.
+	Emissions    []string `json:"emissions,omitempty"`
+	Evidence     []string `json:"evidence,omitempty"`
+	OffsetLagMax *int64   `json:"offsetLagMaxSeen,omitempty"`
 }
 
 // Verdict of a run.

@@ -22,6 +22,7 @@ type sim struct {
 	now     int64 // ms
 	began   int64 // when MirrorMaker 2 started
 	props   string
+	marks   bool // the producer is transactional
 
 	parts  []*simPartition
 	groups map[string]*simGroup
@@ -167,6 +168,9 @@ func (s *sim) mirror(p *simPartition, n int, marker bool) {
 	}
 	if marker {
 		p.downEnd++
+		if !s.marks { // what its configuration then says
+			s.marks, s.props = true, s.props+"b.exactly.once.source.support = enabled\n"
+		}
 	}
 }
 

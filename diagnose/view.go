@@ -6,6 +6,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/bugs"
 )
 
 // View is the only window that checks have on a snapshot. It records which kinds of facts were touched, so that a test can
@@ -52,12 +53,14 @@ type flowView struct {
 	filters     filters
 	gens        generations
 	earlier     *flowView
+	known       *bugs.Facts      // for the catalogue of known bugs, made when first asked for
 	rows        []groupPartition // filled by selectRows
 	skipped     []SkippedGroups
 	scope       []matcher // --group
 	named       struct{ groups, topics bool }
 	undiagnosed bool                  // there is no such flow: nothing that was read speaks of it
 	unread      map[finding.Link]bool // links of which a fact that decides could not be read
+	byPartition map[kafka.TopicPartition][]groupPartition
 }
 
 type checkpointKey struct {

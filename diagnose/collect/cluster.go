@@ -91,7 +91,11 @@ func (cl *cluster) addTopic(t *wire.Topic) {
 		out.Gap = gapOf(cl.Alias, "Metadata", t.Name, t.Err)
 	}
 	for _, p := range t.Partitions {
-		out.Partitions = append(out.Partitions, snapshot.Partition{ID: p.ID, Leader: p.Leader, Replicas: len(p.Replicas), ISR: len(p.ISR)})
+		epoch := snapshot.Is(p.Epoch)
+		if p.Epoch < 0 {
+			epoch = snapshot.NotKnown[int32](&snapshot.Gap{Code: "unsupported", Cluster: cl.Alias, API: "Metadata", Why: "the broker does not tell the leader epoch"})
+		}
+		out.Partitions = append(out.Partitions, snapshot.Partition{ID: p.ID, Leader: p.Leader, Replicas: len(p.Replicas), ISR: len(p.ISR), Epoch: epoch})
 	}
 	cl.topics[t.Name] = out
 }

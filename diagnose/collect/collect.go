@@ -30,6 +30,7 @@ type Cluster struct {
 type Request struct {
 	Clusters   []Cluster
 	Flows      []snapshot.Flow // with names, policy and configuration; the facts are filled in
+	Others     []snapshot.Flow // named by the same configuration and not asked for: only what their topics are called counts
 	Unresolved []snapshot.Problem
 	Gaps       []snapshot.Gap // from finding the flows
 	Scope      snapshot.Scope
@@ -58,6 +59,9 @@ type cluster struct {
 	topics        map[string]*snapshot.Topic
 	needed        map[string]bool // topics whose ends are needed
 	aged          map[string]bool // topics whose oldest record's time is needed
+	stables       map[string]bool // topics whose last stable offset is needed
+	copies        map[string]bool // as a target: the copies of topics that groups committed on at the source
+	stray         snapshot.Fact[[]snapshot.TopicRef]
 	contactFailed bool
 }
 
@@ -66,7 +70,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 	c := &collector{Request: r, by: map[string]*cluster{}, gaps: slices.Clone(r.Gaps)}
 	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, Scope: r.Scope, Unresolved: r.Unresolved}
 	for _, rc := range r.Clusters {
-		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}}
+		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}, stables: map[string]bool{}, copies: map[string]bool{}}
 		cl.out = snapshot.Cluster{Alias: rc.Alias, Bootstrap: rc.Bootstrap, CommandConfig: rc.CommandConfig, Login: rc.Login}
 		c.by[rc.Alias] = cl
 		c.order = append(c.order, cl)
@@ -92,6 +96,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 		}
 	})
 	c.logs(ctx, flows)
+	c.details(ctx, flows)
 	for _, cl := range c.order {
 		cl.finish()
 		s.Clusters = append(s.Clusters, cl.out)
@@ -117,7 +122,14 @@ func (c *collector) effects(ctx context.Context, flows []snapshot.Flow) {
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.checkpoints(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.worker(ctx, f) })
 	c.eachFlow(flows, func(f *snapshot.Flow) { c.heartbeat(ctx, f) })
-	c.eachFlow(flows, func(f *snapshot.Flow) { c.syncs(ctx, f) })
+	c.eachFlow(flows, func(f *snapshot.Flow) {
+		beside := *f
+		var wg sync.WaitGroup
+		wg.Go(func() { c.checkpointsElsewhere(ctx, &beside) })
+		c.syncs(ctx, f)
+		wg.Wait()
+		f.CheckpointsElsewhere = beside.CheckpointsElsewhere
+	})
 }
 
 func (c *collector) progress(s string) {

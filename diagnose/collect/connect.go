@@ -3,6 +3,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,11 +19,14 @@ import (
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
+// RESTTimeout ends one request to a Connect worker.
+const RESTTimeout = 15 * time.Second
+
 // Connect is a Connect cluster's REST interface: the addresses of one or several workers of it, tried in turn.
 type Connect struct {
 	URLs           []string
 	User, Password string
-	HTTP           *http.Client // nil: a client with a timeout of 15 s
+	HTTP           *http.Client // nil: a client with RESTTimeout and the system's roots
 }
 
 // ConnectWorker is what the root of the interface tells.
@@ -59,7 +63,7 @@ const mostAnswer = 64 << 20
 func (c *Connect) get(ctx context.Context, path string, into any) (string, error) {
 	hc := c.HTTP
 	if hc == nil {
-		hc = &http.Client{Timeout: 15 * time.Second}
+		hc = &http.Client{Timeout: RESTTimeout}
 	}
 	var errs []error
 	for _, base := range c.URLs {
@@ -98,7 +102,7 @@ func (c *Connect) getFrom(ctx context.Context, hc *http.Client, base, path strin
 		if errors.As(err, &ue) {
 			err = ue.Err
 		}
-		return "", fmt.Errorf("Connect at %s: GET %s: %w; check the address and that the worker runs", shown, path, err)
+		return "", fmt.Errorf("Connect at %s: GET %s: %w; %s", shown, path, err, unreached(err))
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer+1))
@@ -110,13 +114,35 @@ func (c *Connect) getFrom(ctx context.Context, hc *http.Client, base, path strin
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		return "", fmt.Errorf("Connect at %s: GET %s: %s; give user and password in the URL: http://USER:PASSWORD@HOST:8083", shown, path, resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return "", fmt.Errorf("Connect at %s: GET %s: %s: %s", shown, path, resp.Status, firstWords(body))
+		return "", &httpError{resp.StatusCode, fmt.Sprintf("Connect at %s: GET %s: %s: %s", shown, path, resp.Status, firstWords(body))}
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return "", fmt.Errorf("Connect at %s: GET %s: the answer is no JSON of Kafka Connect (%w); is that the REST port?", shown, path, err)
 	}
 	return shown, nil
 }
+
+// unreached says what to do about a worker that gave no answer.
+func unreached(err error) string {
+	var cert *tls.CertificateVerificationError
+	switch text := err.Error(); {
+	case errors.As(err, &cert):
+		return "name the CA's certificate in a file of client properties (ssl.truststore.type=PEM, ssl.truststore.location=FILE) and give it as --connect-config"
+	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"):
+		return "the worker wants a client certificate: give one as ssl.keystore.type=PEM, ssl.keystore.location=FILE in --connect-config"
+	case strings.Contains(text, "malformed HTTP response"):
+		return "if the port speaks TLS, write https://HOST:8443"
+	}
+	return "check the address and that the worker runs"
+}
+
+// httpError is an answer that is no success.
+type httpError struct {
+	status int
+	text   string
+}
+
+func (e *httpError) Error() string { return e.text }
 
 // firstWords gives the message of an error answer.
 func firstWords(body []byte) string {
@@ -221,7 +247,7 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 		cs.Enabled = true
 		tasks = append(tasks, m.Status...)
 		managed = managed || m.Managed
-		es := m.placed(SafeEntries(m.Properties, v))
+		es := m.placed(SafeEntries(m.Class, m.Properties, v))
 		switch m.Class {
 		case "MirrorSourceConnector":
 			cs.Source = es
@@ -251,18 +277,24 @@ func ConnectFlow(source, target string, ms []MirrorConnector, v mm2.Version) sna
 	}
 	f.SourceConnector, f.CheckpointConnector = names[0], names[1]
 	f.Running, f.Tasks, f.Assigned = snapshot.Is(cs), snapshot.Is(tasks), assigned
+	f.Principal = principalsOf(props)
 	return f
 }
 
+// notTold is why a Connect worker's answer lacks times.
+var notTold = &snapshot.Gap{Code: "not-asked", API: "Connect REST", Why: "Kafka Connect's REST interface does not tell when tasks started"}
+
 // readConnect asks the Connect cluster again for the flow's connectors: each look has its own answer.
 func (c *collector) readConnect(ctx context.Context, f *snapshot.Flow) {
+	f.CheckpointStarts = snapshot.NotKnown[[]int64](notTold)
+	c.restPositions(ctx, f)
 	ms, err := c.Connect.Connectors(ctx)
 	if err != nil {
 		g := &snapshot.Gap{Code: "failed", API: "Connect REST", Why: err.Error()}
 		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
 		return
 	}
-	v, _ := mm2.ParseVersion(c.MM2Version)
+	v := mm2.ReleaseOf(c.MM2Version)
 	n := ConnectFlow(f.Source, f.Target, ms, v)
 	f.Running, f.Assigned, f.Tasks = n.Running, n.Assigned, n.Tasks
 }

@@ -35,6 +35,7 @@ func firstLast(first, last, ts int64) (int64, int64) {
 type CheckpointFold struct {
 	out    snapshot.Checkpoints
 	newest map[string]*snapshot.Checkpoint
+	gaps   gaps
 }
 
 // NewCheckpointFold begins with an empty topic.
@@ -55,6 +56,12 @@ func (f *CheckpointFold) Add(r *kafka.Record) {
 	if n == nil {
 		n = &snapshot.Checkpoint{}
 		f.newest[string(r.Key)] = n
+	} else {
+		f.gaps.add(r.Timestamp - n.Time)
+		if c.Upstream >= n.Up && c.Downstream <= n.Down {
+			f.out.Repeats++
+			f.out.RepeatsLast = max(f.out.RepeatsLast, r.Timestamp)
+		}
 	}
 	*n = snapshot.Checkpoint{Group: c.Group, Topic: c.Topic, Partition: c.Partition, Up: c.Upstream, Down: c.Downstream, Metadata: c.Metadata, Offset: r.Offset, Time: r.Timestamp}
 }
@@ -63,6 +70,7 @@ func (f *CheckpointFold) Add(r *kafka.Record) {
 func (f *CheckpointFold) Result(start, end int64) snapshot.Checkpoints {
 	out := f.out
 	out.Start, out.End = start, end
+	out.EmitGap = f.gaps.shortest()
 	for _, n := range f.newest {
 		out.Newest = append(out.Newest, *n)
 	}
@@ -77,9 +85,11 @@ type SyncFold struct {
 	out   snapshot.Syncs
 	folds map[string]*partitionFold
 	rules rules
+	beat  *rhythm
 }
 
 type partitionFold struct {
+	near                         recent
 	out                          snapshot.PartitionSyncs
 	greedy, twoPointer           translate.Slots
 	greedySince, twoPointerSince translate.Slots
@@ -88,7 +98,7 @@ type partitionFold struct {
 // NewSyncFold begins with an empty topic on a cluster. The flow's checkpoints, read before, tell by which rule they follow
 // from the syncs.
 func NewSyncFold(cluster string, f *snapshot.Flow) *SyncFold {
-	return &SyncFold{out: snapshot.Syncs{Cluster: cluster, Topic: f.SyncsTopic, History: "fold", TaskStart: taskStart(f), Partitions: []snapshot.PartitionSyncs{}}, folds: map[string]*partitionFold{}, rules: newRules(f)}
+	return &SyncFold{out: snapshot.Syncs{Cluster: cluster, Topic: f.SyncsTopic, History: "fold", TaskStart: taskStart(f), Partitions: []snapshot.PartitionSyncs{}}, folds: map[string]*partitionFold{}, rules: newRules(f), beat: newRhythm(f)}
 }
 
 // Add takes the next record; one that does not decode is counted and listed.
@@ -106,8 +116,10 @@ func (f *SyncFold) Add(r *kafka.Record) {
 			greedySince: translate.NewSlots(translate.Greedy), twoPointerSince: translate.NewSlots(translate.TwoPointer)}
 		f.folds[string(r.Key)] = p
 	}
-	f.rules.see(s)
-	p.add(snapshot.Sync{Up: s.Upstream, Down: s.Downstream, Offset: r.Offset, Time: r.Timestamp}, f.out.TaskStart)
+	sync := snapshot.Sync{Up: s.Upstream, Down: s.Downstream, Offset: r.Offset, Time: r.Timestamp}
+	f.rules.see(s, sync)
+	f.beat.see(s, sync, &p.near)
+	p.add(sync, f.out.TaskStart)
 }
 
 // Result gives what was kept; start and end are the topic's.
@@ -115,6 +127,7 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 	out := f.out
 	out.Start, out.End = start, end
 	f.rules.tell(&out)
+	out.Rhythm = f.beat.result()
 	for _, p := range f.folds {
 		p.out.Greedy, p.out.TwoPointer = runs(&p.greedy), runs(&p.twoPointer)
 		p.out.GreedySince, p.out.TwoPointerSince = runs(&p.greedySince), runs(&p.twoPointerSince)
@@ -128,10 +141,14 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 
 func (p *partitionFold) add(s snapshot.Sync, taskStart int64) {
 	o := &p.out
+	if o.Count > 0 && s.Down < o.Newest.Down {
+		o.DownBack++
+	}
 	if o.Count == 0 {
 		o.Oldest = s
 	} else if s.Up < o.Newest.Up || s.Down < o.Newest.Down {
 		o.Rewinds++
+		o.LastRewind = &snapshot.Rewind{Before: o.Newest, After: s}
 	}
 	o.Count++
 	o.Newest = s
@@ -150,11 +167,13 @@ func (p *partitionFold) add(s snapshot.Sync, taskStart int64) {
 }
 
 // taskStart is when the flow's checkpoint tasks last went to RUNNING, ms; 0 where that is not known.
-func taskStart(f *snapshot.Flow) int64 {
+func taskStart(f *snapshot.Flow) int64 { return lastStart(f, "MirrorCheckpointConnector") }
+
+func lastStart(f *snapshot.Flow, connector string) int64 {
 	ts, _ := f.Tasks.Get()
 	var at int64
 	for _, t := range ts {
-		if t.Connector == "MirrorCheckpointConnector" && t.Task >= 0 && t.State == "RUNNING" {
+		if t.Connector == connector && t.Task >= 0 && t.State == "RUNNING" {
 			at = max(at, t.Time)
 		}
 	}

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -12,6 +13,7 @@ import (
 // settings above all, may hold secrets and stays out of a snapshot.
 var chainKeys = []string{
 	"enabled", "source.cluster.alias", "target.cluster.alias",
+	"source.cluster.isolation.level", "consumer.isolation.level", "source.consumer.isolation.level", "source.cluster.auto.offset.reset",
 	"topics", "topics.exclude", "groups", "groups.exclude", "topics.blacklist", "groups.blacklist",
 	"replication.policy.class", "replication.policy.separator", "replication.policy.internal.topic.separator.enabled",
 	"offset-syncs.topic.location", "emit.offset-syncs.enabled", "offset.lag.max",
@@ -21,19 +23,35 @@ var chainKeys = []string{
 	"emit.heartbeats.enabled", "emit.heartbeats.interval.seconds", "tasks.max",
 }
 
+// ownKeys are further settings, each kept for the connectors that read it; those that MirrorMaker 2's table of keys lacks, where
+// they are written.
+var ownKeys = []string{
+	"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor", "heartbeats.topic.replication.factor",
+	"sync.topic.acls.enabled", "sync.topic.configs.enabled", "use.defaults.from", "add.source.alias.to.metrics",
+	"config.action.reload", "transaction.boundary",
+	"consumer.auto.offset.reset", "source.consumer.auto.offset.reset", "producer.acks", "target.producer.acks", "producer.override.acks",
+}
+
+// readBy says whether a connector reads a key; client settings and what the table lacks may matter to any of them.
+func readBy(key string, r conf.Reader) bool {
+	k, ok := conf.LookupKey(key)
+	return !ok || k.ReadBy&r != 0
+}
+
 // writtenKeys are settings that are kept only where somebody wrote them: their default is the worker's own setting, which a
 // connector's configuration does not tell. producer.override.bootstrap.servers says that a connector writes to another cluster
 // than the worker's.
 var writtenKeys = []string{"key.converter", "value.converter", "header.converter", "producer.override.bootstrap.servers"}
 
 // workerKeys are the worker settings that decide in the chain.
-var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "exactly.once.source.support"}
+var workerKeys = []string{"group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic", "offset.flush.interval.ms", "offset.flush.timeout.ms", "exactly.once.source.support",
+	"producer.acks", "consumer.auto.offset.reset"}
 
-// defaultOf is the value of a key that is not set. Without a version, the newest release's; only topics.exclude differs
-// between releases (KIP-1074, 4.0).
+// defaultOf is the value of a key that is not set, for the releases that have the key. Without a version, the newest release's;
+// only topics.exclude differs between releases (KIP-1074, 4.0).
 func defaultOf(key string, v mm2.Version) (string, bool) {
 	k, ok := conf.LookupKey(key)
-	if !ok {
+	if !ok || !v.IsZero() && !k.In(v) {
 		return "", false
 	}
 	return k.Default(v)
@@ -43,21 +61,22 @@ func defaultOf(key string, v mm2.Version) (string, bool) {
 func Configured(f *conf.Flow) snapshot.Connectors {
 	pick := func(r conf.Reader, keys []string) []snapshot.ConfigEntry {
 		var out []snapshot.ConfigEntry
-		for _, k := range keys {
-			if e, ok := f.Get(r, k); ok {
+		for _, k := range slices.Concat(keys, writtenKeys) {
+			if e, ok := f.Get(r, k); ok && (e.File != "" || !slices.Contains(writtenKeys, k)) {
 				out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, Default: e.IsDefault(), File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
 			}
 		}
 		if e, ok := f.State(r); ok {
 			out = append(out, snapshot.ConfigEntry{Key: stateKey, Value: e.Value, File: e.File, Line: e.Line, Column: e.Column, Rule: string(e.Rule)})
 		}
+		slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
 		return out
 	}
-	written := func(r conf.Reader) []snapshot.ConfigEntry {
-		return slices.DeleteFunc(pick(r, writtenKeys), func(e snapshot.ConfigEntry) bool { return e.File == "" })
+	connector := func(r conf.Reader) []snapshot.ConfigEntry {
+		own := slices.DeleteFunc(slices.Clone(ownKeys), func(k string) bool { return !readBy(k, r) })
+		return pick(r, slices.Concat(chainKeys, own))
 	}
-	return snapshot.Connectors{Enabled: f.Enabled, Source: append(pick(conf.Source, chainKeys), written(conf.Source)...), Checkpoint: append(pick(conf.Checkpoint, chainKeys), written(conf.Checkpoint)...),
-		Heartbeat: append(pick(conf.Heartbeat, chainKeys), written(conf.Heartbeat)...), Worker: append(pick(conf.Worker, workerKeys), written(conf.Worker)...)}
+	return snapshot.Connectors{Enabled: f.Enabled, Source: connector(conf.Source), Checkpoint: connector(conf.Checkpoint), Heartbeat: connector(conf.Heartbeat), Worker: pick(conf.Worker, workerKeys)}
 }
 
 // stateKey stands for the state that a resource asks of a connector; it is no setting of the connector itself.

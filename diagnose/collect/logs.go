@@ -22,10 +22,12 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 		for _, ps := range f.Syncs.Or(snapshot.Syncs{}).Partitions {
 			synced[ps.Topic]++
 		}
+		committed := readsCommitted(f)
 		for _, t := range committedTopics(src.out.Groups) {
 			src.needed[t] = true
+			src.stables[t] = src.stables[t] || committed
 			if name, known := p.FormatRemoteTopic(f.Source, t); known {
-				dst.needed[name] = true
+				dst.needed[name], dst.copies[name] = true, true
 				if dst.topics[name] == nil {
 					src.aged[t] = true
 				} else if s := src.topics[t]; s != nil && (len(s.Partitions) > len(dst.topics[name].Partitions) || synced[t] < len(s.Partitions)) {
@@ -52,6 +54,19 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 			cl.ends(ctx, slices.Sorted(maps.Keys(cl.needed)))
 		}
 	}
+}
+
+// readsCommitted says that the source connector's consumer stops at open transactions: only then is the last stable offset of
+// interest.
+func readsCommitted(f *snapshot.Flow) bool {
+	for _, of := range []snapshot.Fact[snapshot.Connectors]{f.Running, f.Configured} {
+		for _, e := range of.Or(snapshot.Connectors{}).Source {
+			if strings.HasSuffix(e.Key, "isolation.level") && strings.TrimSpace(e.Value) == "read_committed" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func committedTopics(gs snapshot.Fact[[]snapshot.Group]) []string {
@@ -88,6 +103,9 @@ func (cl *cluster) ends(ctx context.Context, names []string) {
 			if cl.aged[n] {
 				add(2, 0, false)
 			}
+			if cl.stables[n] {
+				add(3, wire.AtEnd, true)
+			}
 		}
 	}
 	for i, a := range cl.Client.ListOffsets(ctx, qs) {
@@ -106,8 +124,10 @@ func (cl *cluster) ends(ctx context.Context, names []string) {
 			ps[i].Start = v
 		case 1:
 			ps[i].End = v
-		default:
+		case 2:
 			ps[i].First = v
+		default:
+			ps[i].Stable = v
 		}
 	}
 }

@@ -18,6 +18,7 @@ type rulesOf struct {
 type explained struct {
 	c                  snapshot.Checkpoint
 	countedOn, onePast bool
+	by                 snapshot.Sync // the newest that it follows from
 }
 
 func newRules(f *snapshot.Flow) rules {
@@ -44,7 +45,7 @@ func newRules(f *snapshot.Flow) rules {
 	return out
 }
 
-func (r rules) see(s mm2.OffsetSync) {
+func (r rules) see(s mm2.OffsetSync, rec snapshot.Sync) {
 	of := r[kafka.TopicPartition{Topic: s.Topic, Partition: s.Partition}]
 	if of == nil {
 		return
@@ -52,13 +53,13 @@ func (r rules) see(s mm2.OffsetSync) {
 	// Where the sync is of the very record, or of the one before, both rules give the same.
 	for _, e := range of.byShift[s.Downstream-s.Upstream] {
 		if d := e.c.Up - s.Upstream; d >= 0 {
-			e.countedOn = true
+			e.countedOn, e.by = true, rec
 			e.onePast = e.onePast || d <= 1
 		}
 	}
 	for _, e := range of.byNext[s.Downstream] {
 		if e.c.Up > s.Upstream {
-			e.onePast = true
+			e.onePast, e.by = true, rec
 		}
 	}
 }
@@ -71,12 +72,20 @@ func (r rules) tell(out *snapshot.Syncs) {
 				switch {
 				case e.countedOn && !e.onePast:
 					out.CountedOn++
-					out.CountedOnLast = max(out.CountedOnLast, e.c.Time)
+					out.CountedOnLast, out.CountedOnShown = newer(out.CountedOnLast, out.CountedOnShown, e)
 				case e.onePast && !e.countedOn:
 					out.OnePast++
-					out.OnePastLast = max(out.OnePastLast, e.c.Time)
+					out.OnePastLast, out.OnePastShown = newer(out.OnePastLast, out.OnePastShown, e)
 				}
 			}
 		}
 	}
+}
+
+// newer keeps the newest checkpoint; of several of one time the last in the topic, whatever order they come in.
+func newer(last int64, shown *snapshot.Explained, e *explained) (int64, *snapshot.Explained) {
+	if shown == nil || e.c.Time > last || e.c.Time == last && e.c.Offset > shown.Checkpoint.Offset {
+		return max(last, e.c.Time), &snapshot.Explained{Checkpoint: e.c, Sync: e.by}
+	}
+	return last, shown
 }

@@ -4,14 +4,19 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
+	"github.com/mm2doctor/mm2doctor/internal/wire"
 )
 
 // worker reads what MirrorMaker 2 in dedicated mode stores on the target: the configuration in force and the groups of the
@@ -24,10 +29,17 @@ func (c *collector) worker(ctx context.Context, f *snapshot.Flow) {
 	if f.Mode == "connect" || f.Mode == "msk-connect" {
 		g := &snapshot.Gap{Code: "not-asked", Why: "in Connect mode the worker's own topics and its REST interface hold it"}
 		f.Running, f.Assigned, f.Tasks = snapshot.NotKnown[snapshot.Connectors](g), snapshot.NotKnown[snapshot.Assigned](g), snapshot.NotKnown[[]snapshot.TaskStatus](g)
+		f.Positions, f.CheckpointStarts = snapshot.NotKnown[[]snapshot.Position](g), snapshot.NotKnown[[]int64](g)
 		return
 	}
-	c.readConfigs(ctx, f)
-	c.readStatus(ctx, f)
+	configs, status, positions := *f, *f, *f // each reading fills a flow of its own
+	var wg sync.WaitGroup
+	wg.Go(func() { c.readConfigs(ctx, &configs) })
+	wg.Go(func() { c.readStatus(ctx, &status) })
+	wg.Go(func() { c.readPositions(ctx, &positions) })
+	wg.Wait()
+	f.Running, f.Assigned, f.Principal = configs.Running, configs.Assigned, configs.Principal
+	f.Tasks, f.CheckpointStarts, f.Positions = status.Tasks, status.CheckpointStarts, positions.Positions
 }
 
 // workerTopic is the name of a worker topic: the worker's own setting, else the driver's default.
@@ -73,9 +85,12 @@ func (c *collector) readConfigs(ctx context.Context, f *snapshot.Flow) {
 		f.Running, f.Assigned = snapshot.NotKnown[snapshot.Connectors](gap), snapshot.NotKnown[snapshot.Assigned](gap)
 		return
 	}
-	v, _ := mm2.ParseVersion(c.MM2Version)
+	v := mm2.ReleaseOf(c.MM2Version)
 	recs = ofFlow(f, recs)
 	f.Running, f.Assigned = runningConfig(recs, v), assignedGroups(recs)
+	if r, ok := recs["connector-MirrorSourceConnector"]; ok && r.value != nil && f.Principal == (snapshot.Principals{}) {
+		f.Principal = principalsOf(r.value.Properties)
+	}
 }
 
 // readJSON reads all partitions of a worker topic; a record that is not what it should be is a gap, not a silent skip.
@@ -87,18 +102,65 @@ func (c *collector) readJSON(ctx context.Context, cl *cluster, topic string, fn 
 	case snapshot.Unknown:
 		return gap
 	}
-	for _, p := range cl.topics[topic].Partitions {
-		_, err := readAll(ctx, cl, topic, p.ID, func(r *kafka.Record) {
-			if err := fn(r); err != nil {
-				c.addGap(&snapshot.Gap{Code: "unreadable", Cluster: cl.Alias, API: "Fetch " + topic, Why: "record at offset " + strconv.FormatInt(r.Offset, 10) + " of partition " + strconv.Itoa(int(p.ID)) + ": " + err.Error()})
+	c.mu.Lock()
+	parts := cl.topics[topic].Partitions
+	c.mu.Unlock()
+	var qs []wire.OffsetQuery
+	for _, p := range parts {
+		qs = append(qs, wire.OffsetQuery{Topic: topic, Partition: p.ID, Timestamp: wire.AtStart}, wire.OffsetQuery{Topic: topic, Partition: p.ID, Timestamp: wire.AtEnd, Committed: true})
+	}
+	as := cl.Client.ListOffsets(ctx, qs)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var fault error
+	read := 0
+	slots := make(chan struct{}, partsAtOnce)
+	for ext := range slices.Chunk(as, 2) {
+		err := cmp.Or(ext[0].Err, ext[1].Err)
+		if err == nil && ext[0].Offset >= ext[1].Offset {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err == nil {
+				_, err = cl.Client.ReadPartition(ctx, topic, ext[0].Partition, ext[0].Offset, ext[1].Offset, wire.ReadOptions{Committed: true}, func(r *kafka.Record) error {
+					mu.Lock()
+					defer mu.Unlock()
+					if read++; read > mostStored {
+						return errTooMany
+					}
+					if err := fn(r); err != nil {
+						c.addGap(&snapshot.Gap{Code: "unreadable", Cluster: cl.Alias, API: "Fetch " + topic, Why: "record at offset " + strconv.FormatInt(r.Offset, 10) + " of partition " + strconv.Itoa(int(r.Partition)) + ": " + err.Error()})
+					}
+					return nil
+				})
+			}
+			if err != nil {
+				mu.Lock()
+				fault = cmp.Or(fault, err)
+				mu.Unlock()
 			}
 		})
-		if err != nil {
-			return gapOf(cl.Alias, "Fetch", topic, err)
+	}
+	wg.Wait()
+	if fault != nil {
+		g := gapOf(cl.Alias, "Fetch", topic, fault)
+		if errors.Is(fault, errTooMany) {
+			g.Code = "too-large"
 		}
+		return g
 	}
 	return nil
 }
+
+const (
+	partsAtOnce = 8
+	// mostStored bounds what is read of a worker topic: compaction keeps it small, an active segment may hold millions.
+	mostStored = 1_000_000
+)
+
+var errTooMany = fmt.Errorf("it holds more than %d records", mostStored)
 
 // connectors by the short name of their class.
 var connectorClasses = []string{"MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"}
@@ -110,7 +172,7 @@ func runningConfig(recs map[string]configRecord, v mm2.Version) snapshot.Fact[sn
 		if !ok || r.value == nil {
 			continue
 		}
-		es := SafeEntries(r.value.Properties, v)
+		es := SafeEntries(class, r.value.Properties, v)
 		out.Enabled = true
 		out.Time = max(out.Time, r.time)
 		switch class {
@@ -128,11 +190,17 @@ func runningConfig(recs map[string]configRecord, v mm2.Version) snapshot.Fact[sn
 	return snapshot.Is(out)
 }
 
+// readers are the connectors in the words of the table of keys.
+var readers = map[string]conf.Reader{"MirrorSourceConnector": conf.Source, "MirrorCheckpointConnector": conf.Checkpoint, "MirrorHeartbeatConnector": conf.Heartbeat}
+
 // SafeEntries keeps the settings that decide in the chain and no other: client settings hold secrets and are dropped whole.
 // Defaults are filled in for what is not set.
-func SafeEntries(props map[string]string, v mm2.Version) []snapshot.ConfigEntry {
+func SafeEntries(class string, props map[string]string, v mm2.Version) []snapshot.ConfigEntry {
 	var out []snapshot.ConfigEntry
-	for _, k := range chainKeys {
+	for _, k := range slices.Concat(chainKeys, ownKeys) {
+		if slices.Contains(ownKeys, k) && !readBy(k, readers[class]) {
+			continue
+		}
 		if val, ok := props[k]; ok {
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: val, Rule: "stored by MirrorMaker 2"})
 		} else if def, ok := defaultOf(k, v); ok {
@@ -185,6 +253,7 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 	cl := c.workerOf(f)
 	topic := workerTopic(f, "status.storage.topic", "status")
 	rows := map[string]snapshot.TaskStatus{}
+	var starts []int64
 	gap := c.readJSON(ctx, cl, topic, func(r *kafka.Record) error {
 		t, ok := statusKey(string(r.Key))
 		if ok {
@@ -203,13 +272,17 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 		}
 		t.State, t.Worker, t.Version, t.Time = s.State, s.WorkerID, s.Version, r.Timestamp
 		t.Trace = shortTrace(s.Trace)
+		if t.Connector == "MirrorCheckpointConnector" && t.Task == 0 && s.State == "RUNNING" {
+			starts = append(starts, r.Timestamp)
+		}
 		rows[string(r.Key)] = t
 		return nil
 	})
 	if gap = ofResource(f, gap); gap != nil {
-		f.Tasks = snapshot.NotKnown[[]snapshot.TaskStatus](gap)
+		f.Tasks, f.CheckpointStarts = snapshot.NotKnown[[]snapshot.TaskStatus](gap), snapshot.NotKnown[[]int64](gap)
 		return
 	}
+	f.CheckpointStarts = snapshot.Is(newestStarts(starts))
 	out := make([]snapshot.TaskStatus, 0, len(rows))
 	for _, t := range rows {
 		if t.State != "DESTROYED" {
@@ -220,6 +293,16 @@ func (c *collector) readStatus(ctx context.Context, f *snapshot.Flow) {
 		return cmp.Or(cmp.Compare(a.Connector, b.Connector), cmp.Compare(a.Task, b.Task))
 	})
 	f.Tasks = snapshot.Is(out)
+}
+
+// mostStarts is how many starts of the checkpoint task are kept.
+const mostStarts = 50
+
+// newestStarts sorts times, oldest first, and keeps the newest.
+func newestStarts(ts []int64) []int64 {
+	slices.Sort(ts)
+	ts = slices.Compact(ts)
+	return append([]int64{}, ts[max(0, len(ts)-mostStarts):]...)
 }
 
 // shortTrace keeps the message of a stack trace and of its last cause, which names the setting or the right that is missing.

@@ -62,6 +62,7 @@ const (
 	OnCluster
 	OnFlow
 	OnTopic
+	OnPartition // of a source topic that some group reads
 	OnGroup
 	OnGroupPartition
 )

@@ -128,6 +128,11 @@ func (p *printer) flow(f *diagnose.FlowInfo) {
 	p.hang("", 0, strings.Join(parts, " "+p.s.Dot()+" "))
 	if p.o.Verbose && f.MM2.Basis != "" {
 		p.hang("version from: ", 14, p.prose(f.MM2.Basis))
+		for _, e := range f.MM2.Evidence {
+			if !strings.Contains(f.MM2.Basis, e) {
+				p.hang("version sign: ", 14, p.prose(e))
+			}
+		}
 	}
 }
 

@@ -119,6 +119,7 @@ type TopicRef struct {
 	Cluster string `json:"cluster"`
 	Topic   string `json:"topic"`
 	Records int64  `json:"records,omitempty"`
+	Last    int64  `json:"last,omitempty"` // ms, newest record; 0 where not known
 }
 
 // Policy is a replication policy, as configured or found. Class is the full class name; empty is the default policy.
@@ -172,12 +173,66 @@ type Syncs struct {
 	Partitions []PartitionSyncs `json:"partitions"`          // by source topic, partition
 	// How many checkpoints were seen to follow from some sync by the one rule or the other, and when the newest such one was
 	// written (ms): counted on from it (up to 3.4.0), or one past it (from 3.4.1 on).
-	CountedOn     int64       `json:"countedOn,omitempty"`
-	CountedOnLast int64       `json:"countedOnLast,omitempty"`
-	OnePast       int64       `json:"onePast,omitempty"`
-	OnePastLast   int64       `json:"onePastLast,omitempty"`
-	Bad           []BadRecord `json:"bad,omitempty"`
-	BadCount      int64       `json:"badCount,omitempty"`
+	CountedOn     int64 `json:"countedOn,omitempty"`
+	CountedOnLast int64 `json:"countedOnLast,omitempty"`
+	OnePast       int64 `json:"onePast,omitempty"`
+	OnePastLast   int64 `json:"onePastLast,omitempty"`
+	// CountedOnShown and OnePastShown are the newest such checkpoint of each kind with the sync that it follows from.
+	CountedOnShown *Explained  `json:"countedOnShown,omitempty"`
+	OnePastShown   *Explained  `json:"onePastShown,omitempty"`
+	Rhythm         *Rhythm     `json:"rhythm,omitempty"`
+	Bad            []BadRecord `json:"bad,omitempty"`
+	BadCount       int64       `json:"badCount,omitempty"`
+}
+
+// Explained is a checkpoint and the offset sync that it follows from.
+type Explained struct {
+	Checkpoint Checkpoint `json:"checkpoint"`
+	Sync       Sync       `json:"sync"`
+}
+
+// Rhythm is what the distances between the syncs of a partition tell of the rule by which they were written (MirrorMaker 2's
+// source task; KAFKA-12468 in 3.4.1, KAFKA-15906 in 3.7.0). Only syncs equally far apart on both sides count: there is no gap
+// between them that would have asked for one.
+type Rhythm struct {
+	Step        int64 `json:"step"`                  // offset.lag.max + 1, the distance looked for
+	StepKnown   bool  `json:"stepKnown,omitempty"`   // false: the setting is not known, and its default was taken
+	WaitedOver  int64 `json:"waitedOver"`            // ms, longer than two commits of source offsets take
+	SourceStart int64 `json:"sourceStart,omitempty"` // ms, of the source tasks, as known when the topic was read
+
+	// Steps are syncs exactly one step after an earlier one: the rule of 3.4.1 and later. Exact are those without any in between,
+	// Ones are syncs of neighbouring records.
+	Steps     int64 `json:"steps,omitempty"`
+	Exact     int64 `json:"exact,omitempty"`
+	Ones      int64 `json:"ones,omitempty"`
+	StepsLast int64 `json:"stepsLast,omitempty"`
+	// Between are steps, within an hour, with further syncs in between: those of commits, from 3.7.0 on.
+	Between     int64 `json:"between,omitempty"`
+	BetweenLast int64 `json:"betweenLast,omitempty"`
+	// Short are syncs nearer than a step to the one before: a commit (3.7.0), or the first of a task. SinceStart are those that
+	// no start lies between. Dense are the eighth and further ones of a partition within an hour.
+	Short      int64 `json:"short,omitempty"`
+	ShortLast  int64 `json:"shortLast,omitempty"`
+	SinceStart int64 `json:"sinceStart,omitempty"`
+	Dense      int64 `json:"dense,omitempty"`
+	DenseLast  int64 `json:"denseLast,omitempty"`
+	// Waited are steps with nothing in between that took longer than WaitedOver: up to 3.6.2 nothing is written before the step
+	// is full.
+	Waited     int64 `json:"waited,omitempty"`
+	WaitedLast int64 `json:"waitedLast,omitempty"`
+	// CommitGap is the shortest time between syncs of commits that was seen several times, ms.
+	CommitGap int64 `json:"commitGap,omitempty"`
+
+	ShownCommit *SyncsShown `json:"shownCommit,omitempty"` // newest of Between, SinceStart or Dense
+	ShownStep   *SyncsShown `json:"shownStep,omitempty"`   // newest of Steps
+	ShownWaited *SyncsShown `json:"shownWaited,omitempty"` // newest of Waited
+}
+
+// SyncsShown are some syncs of one partition, in the order of the topic.
+type SyncsShown struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Syncs     []Sync `json:"syncs"`
 }
 
 // PartitionSyncs is what is left of one source partition's syncs after folding.
@@ -186,6 +241,8 @@ type PartitionSyncs struct {
 	Partition int32  `json:"partition"`
 	Count     int64  `json:"count"`
 	Rewinds   int64  `json:"rewinds,omitempty"` // how often S.up or S.down went back
+	// DownBack is how many of them took S.down back: another writer, or another target topic.
+	DownBack int64 `json:"downBack,omitempty"`
 	// LastRewind is the newest step back: the sync before it and the sync after it.
 	LastRewind *Rewind `json:"lastRewind,omitempty"`
 	Oldest     Sync    `json:"oldest"` // first in the topic
@@ -222,15 +279,21 @@ type Run struct {
 
 // Checkpoints is the folded checkpoints topic: the newest record for each group and target-side partition.
 type Checkpoints struct {
-	Topic    string       `json:"topic"`
-	Start    int64        `json:"start"`
-	End      int64        `json:"end"`
-	Records  int64        `json:"records"`
-	First    int64        `json:"first,omitempty"`
-	Last     int64        `json:"last,omitempty"`
-	Newest   []Checkpoint `json:"newest"` // by group, topic, partition
-	Bad      []BadRecord  `json:"bad,omitempty"`
-	BadCount int64        `json:"badCount,omitempty"`
+	Topic   string       `json:"topic"`
+	Start   int64        `json:"start"`
+	End     int64        `json:"end"`
+	Records int64        `json:"records"`
+	First   int64        `json:"first,omitempty"`
+	Last    int64        `json:"last,omitempty"`
+	Newest  []Checkpoint `json:"newest"` // by group, topic, partition
+	// Repeats are records that neither go back upstream nor advance downstream against the one before of their group and
+	// partition: each round up to 3.4.0, a start of the task up to 3.7.0, never after. EmitGap is the shortest time between two
+	// records of one group and partition that was seen several times, ms.
+	Repeats     int64       `json:"repeats,omitempty"`
+	RepeatsLast int64       `json:"repeatsLast,omitempty"`
+	EmitGap     int64       `json:"emitGap,omitempty"`
+	Bad         []BadRecord `json:"bad,omitempty"`
+	BadCount    int64       `json:"badCount,omitempty"`
 }
 
 // Checkpoint is C: C.up the committed source position, C.down its translation. Topic is the name on the target.

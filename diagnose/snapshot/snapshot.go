@@ -154,6 +154,7 @@ type EpochEnd struct {
 type ConfigEntry struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
+	Hidden  bool   `json:"hidden,omitempty"` // it is set, and the broker does not tell the value: Value is empty
 	Default bool   `json:"default,omitempty"`
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`

@@ -1,19 +1,30 @@
 package security
 
-// Login is the principal that a broker without a principal builder of its own makes of the login: "User:" and the name. Empty
-// where the settings do not tell: mutual TLS, whose subject the broker may map (ssl.principal.mapping.rules), or no login.
-func (s Settings) Login() string {
-	if s.user == "" {
-		return ""
-	}
-	return "User:" + s.user
-}
+import "strings"
 
-// userOf is the name in the login module; PLAIN and SCRAM pass it on as it stands.
-func userOf(p props) string {
-	modules, err := parseJAAS(p.m[jaasKey].Value)
-	if err != nil || len(modules) != 1 {
+// Login is the principal of the settings, as User tells it.
+func (s Settings) Login() string { return s.login }
+
+// User is the principal that a broker with Kafka's own principal builder sees in a client of these properties, "User:name".
+// It is empty where the properties do not tell: without SASL, with a mechanism other than PLAIN and SCRAM, with a delegation
+// token (whose owner is the principal), with mutual TLS (whose subject the broker may map), or where a config provider holds the value. No secret is part of it.
+func User(entries []Entry) string {
+	p := props{m: map[string]Entry{}, used: map[string]string{}}
+	for _, e := range entries {
+		p.m[strings.TrimSpace(e.Key)] = e
+	}
+	switch strings.ToUpper(p.get("security.protocol")) {
+	case "SASL_PLAINTEXT", "SASL_SSL":
+	default:
 		return ""
 	}
-	return modules[0].options["username"]
+	switch mech := p.get("sasl.mechanism"); {
+	case mech != "PLAIN" && !strings.HasPrefix(mech, "SCRAM-SHA-"), reference.MatchString(p.m["sasl.jaas.config"].Value):
+		return ""
+	}
+	ms, err := parseJAAS(p.get("sasl.jaas.config"))
+	if err != nil || len(ms) != 1 || ms[0].options["tokenauth"] == "true" || ms[0].options["username"] == "" {
+		return ""
+	}
+	return "User:" + ms[0].options["username"]
 }

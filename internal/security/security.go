@@ -25,7 +25,7 @@ type Settings struct {
 	MechanismName string            // empty without SASL
 	Origin        map[string]string // of each property that was used
 	Notes         []string          // properties that were left aside, and why
-	user          string
+	login         string
 }
 
 // Error is a property that cannot be used.
@@ -92,7 +92,7 @@ func FromEntries(entries []Entry) (Settings, error) {
 		if s.MechanismName, s.SASL, err = mechanism(p); err != nil {
 			return Settings{}, err
 		}
-		s.user = userOf(p)
+		s.login = User(entries)
 	}
 	return s, nil
 }

@@ -174,3 +174,18 @@ func pemOf(p props, loc string, inline ...string) (key string, text []byte, err 
 	}
 	return loc, text, nil
 }
+
+// ClientTLS reads the ssl.* properties alone, for a client that speaks another protocol than Kafka's over TLS. The error is
+// an *Error.
+func ClientTLS(entries []Entry) (*tls.Config, error) {
+	p := props{m: map[string]Entry{}, used: map[string]string{}}
+	for _, e := range entries {
+		if k := strings.TrimSpace(e.Key); strings.HasPrefix(k, "ssl.") {
+			p.m[k] = e
+		}
+	}
+	if err := p.placeholders(true, false); err != nil {
+		return nil, err
+	}
+	return tlsConfig(p)
+}

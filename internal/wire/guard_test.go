@@ -219,6 +219,10 @@ func TestOnlyReadsGoOverTheWire(t *testing.T) {
 	must(c.FetchOffsets(ctx(t), []string{"billing", "nope"})["billing"].Err)
 	must(c.ListOffsets(ctx(t), []OffsetQuery{{"orders", 0, AtEnd, true}, {"orders", 0, AtMax, false}, {"not-there", 0, AtEnd, false}})[0].Err)
 	must(c.DescribeTopicConfigs(ctx(t), []string{"orders", "not-there"})["orders"].Err)
+	must(c.DescribeBrokerConfigs(ctx(t), "offsets.retention.minutes").Err)
+	_, err = c.DescribeAcls(ctx(t))
+	must(err)
+	c.ReadCommits(ctx(t), []string{"billing", "nope"}, 1<<20, CommitLog{func(Commit) {}, func(Entered) {}})
 	_, err = c.ReadPartition(ctx(t), "orders", 0, 0, 3, ReadOptions{Committed: true}, func(*kafka.Record) error { return nil })
 	must(err)
 	must(c.OffsetForLeaderEpoch(ctx(t), []EpochQuery{{"orders", 0, 0}})[0].Err)
@@ -229,7 +233,7 @@ func TestOnlyReadsGoOverTheWire(t *testing.T) {
 	if len(tp.bad) > 0 {
 		t.Errorf("%v", tp.bad)
 	}
-	reads := []string{"1", "2", "3", "9", "10", "15", "16", "17", "18", "23", "32", "60", "69", "77", "89"}
+	reads := []string{"1", "2", "3", "9", "10", "15", "16", "17", "18", "23", "29", "32", "60", "69", "77", "89"}
 	got := map[string]bool{}
 	for _, s := range tp.seen {
 		key, _, _ := strings.Cut(s, "/")

@@ -188,6 +188,23 @@ func TestLab(t *testing.T) {
 	if es[0].Err != nil || es[0].End != 11 || es[1].Err != nil || es[1].End != -1 {
 		t.Errorf("epochs %+v", es)
 	}
+	br := c.DescribeBrokerConfigs(ctx(t), "offsets.retention.minutes", "authorizer.class.name", "log.dirs")
+	if br.Err != nil || len(br.Entries) != 3 || br.Entries[1].Default || *br.Entries[2].Value != "10080" || !br.Entries[2].Default {
+		t.Errorf("broker configs %+v", br)
+	}
+	if as, err := c.DescribeAcls(ctx(t)); CodeOf(err) != kafka.SecurityDisabled {
+		t.Errorf("rules without an authorizer: %+v %v", as, err)
+	}
+	before := time.Now()
+	at := map[int32]Commit{}
+	if bad := c.ReadCommits(ctx(t), []string{group, "nobody"}, 1<<20, CommitLog{func(cm Commit) { at[cm.Partition] = cm }, func(Entered) {}}); len(bad) > 0 {
+		t.Error(bad)
+	}
+	for p, want := range map[int32]int64{0: 7, 1: 3} {
+		if cm := at[p]; cm.Group != group || cm.Topic != topic || cm.Offset != want || cm.Removed || before.Sub(time.UnixMilli(cm.Time)).Abs() > time.Minute {
+			t.Errorf("commit of partition %d: %+v", p, cm)
+		}
+	}
 	// An internal topic, whole.
 	for p := range int32(4) {
 		e := c.ListOffsets(ctx(t), []OffsetQuery{{offsetsTopic, p, AtEnd, false}})[0]

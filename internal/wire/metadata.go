@@ -47,6 +47,7 @@ type Topic struct {
 type Partition struct {
 	ID            int32
 	Leader        int32
+	Epoch         int32 // of the leader; -1 where the broker does not tell
 	Replicas, ISR []int32
 	Err           error // LEADER_NOT_AVAILABLE and the like
 }
@@ -128,7 +129,7 @@ func (c *Client) topic(n node, t kmsg.MetadataResponseTopic) Topic {
 		out.ID = base64.RawURLEncoding.EncodeToString(t.TopicID[:])
 	}
 	for _, p := range t.Partitions {
-		out.Partitions = append(out.Partitions, Partition{ID: p.Partition, Leader: p.Leader, Replicas: p.Replicas, ISR: p.ISR, Err: about(c.code("Metadata", n, p.ErrorCode, nil), fmt.Sprintf("%s-%d", *t.Topic, p.Partition))})
+		out.Partitions = append(out.Partitions, Partition{ID: p.Partition, Leader: p.Leader, Epoch: p.LeaderEpoch, Replicas: p.Replicas, ISR: p.ISR, Err: about(c.code("Metadata", n, p.ErrorCode, nil), fmt.Sprintf("%s-%d", *t.Topic, p.Partition))})
 	}
 	slices.SortFunc(out.Partitions, func(a, b Partition) int { return cmp.Compare(a.ID, b.ID) })
 	return out

@@ -25,6 +25,7 @@ var spans = map[int16]span{
 	17: {1, 1},  // SaslHandshake
 	18: {0, 3},  // ApiVersions
 	23: {2, 4},  // OffsetForLeaderEpoch
+	29: {1, 3},  // DescribeAcls: from 1 on with the type of the pattern
 	32: {1, 4},  // DescribeConfigs
 	47: {0, 0},  // OffsetDelete
 	60: {0, 1},  // DescribeCluster

@@ -112,7 +112,7 @@ func (b Bug) seen(f *Facts) (texts []string, proved bool) {
 	}
 	for _, h := range f.Logs {
 		if h.ID == b.ID && h.Shows() {
-			texts = append(texts, fmt.Sprintf("the log says %q", h.Pattern.Match))
+			texts = append(texts, fmt.Sprintf("the log says %q", h.Pattern.words()))
 			proved = true
 		}
 	}

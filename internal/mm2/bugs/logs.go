@@ -49,6 +49,26 @@ func MatchLog(text string) []Hit {
 	return out
 }
 
+// words is the pattern as a reader takes it: without escapes, and with dots for what may stand there.
+func (p LogPattern) words() string {
+	return strings.NewReplacer(`\d+`, "N", `\..*`, "…", ".*", "…", `\`, "").Replace(p.Match.String())
+}
+
+// Proved gives the hit of a line that was found to show an entry's fault; ok is false where the entry knows no such line. For
+// whoever kept the finding and not the line.
+func Proved(id string) (h Hit, ok bool) {
+	b, ok := Lookup(id)
+	if !ok {
+		return Hit{}, false
+	}
+	for _, p := range b.Logs {
+		if p.Proof && !p.Benign {
+			return Hit{ID: b.ID, Pattern: p, Cause: Yes}, true
+		}
+	}
+	return Hit{}, false
+}
+
 const minLiteral = 12
 
 var (
