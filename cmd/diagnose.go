@@ -71,7 +71,7 @@ and topics are found from the clusters themselves.`,
 	}
 	o.evidence.flags(c)
 	f := c.Flags()
-	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
+	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(reportFormats, ", ")+"; repeatable")
 	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
 	f.DurationVar(&o.Observe, "observe", 0, "take two looks this far apart, to judge what moves")
 	f.Int64Var(&o.MaxReread, "max-reread", 0, "warn of an offset from which more than this many records are read again; 0: the group's lag + offset.lag.max + 1, as a remark")
@@ -113,7 +113,7 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*diagnose.Report, []out
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	outs, err := parseOutputs(o.Output, "text", "json")
+	outs, err := parseOutputs(o.Output, reportFormats...)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -230,6 +230,9 @@ func parseSeverity(s string) (finding.Severity, error) {
 	return 0, usage("--fail-on %s: one of error, warning, info, never", s)
 }
 
+// reportFormats are the values of -o: text for a person, json with all that is known, the others with the findings.
+var reportFormats = append([]string{"text", "json"}, render.Formats()...)
+
 // output is one -o value.
 type output struct{ format, file string }
 
@@ -290,6 +293,13 @@ func (o *diagnoseOptions) printOne(w io.Writer, screen term.Screen, r *diagnose.
 	}
 	if out.format == "json" {
 		return render.JSON(w, &view)
+	}
+	if slices.Contains(render.Formats(), out.format) {
+		failOn, err := parseSeverity(o.FailOn)
+		if err != nil {
+			return err
+		}
+		return render.Write(w, out.format, render.OfReport(r, failOn, code), render.Options{Screen: screen})
 	}
 	opts := render.Options{Screen: screen, Verbose: o.Verbose || o.Partitions == "all", Exit: code}
 	switch {

@@ -22,7 +22,7 @@ type Result struct {
 	Silenced   int    // findings taken out by suppressions
 	Below      int    // findings left out because of their severity
 	FailOn     finding.Severity
-	Exit       int
+	Exit       int // negative: not told
 }
 
 // File is a text that findings speak of.

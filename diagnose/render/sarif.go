@@ -59,7 +59,7 @@ type (
 	}
 	sarifInvocation struct {
 		Successful    bool                `json:"executionSuccessful"`
-		ExitCode      int                 `json:"exitCode"`
+		ExitCode      *int                `json:"exitCode,omitempty"`
 		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
 	}
 	sarifNotification struct {
@@ -155,7 +155,10 @@ func SARIF(w io.Writer, r *Result, _ Options) error {
 }
 
 func (r *Result) invocation() sarifInvocation {
-	in := sarifInvocation{Successful: true, ExitCode: r.Exit}
+	in := sarifInvocation{Successful: true}
+	if r.Exit >= 0 {
+		in.ExitCode = &r.Exit
+	}
 	for _, n := range r.NotChecked {
 		text := n.Check + " not checked: " + flat(n.Why)
 		if n.DecidedBy != "" {

@@ -14,22 +14,8 @@ func Diff(name string, b []byte, edits []Edit, secret func(line string) bool) (s
 	if err != nil || bytes.Equal(b, after) {
 		return "", err
 	}
-	edits, err = ordered(edits)
-	if err != nil {
-		return "", err
-	}
 	old := lines(b)
-	starts := make([]int, len(old)+1)
-	for i, l := range old {
-		starts[i+1] = starts[i] + len(l)
-	}
-	var hunks []hunk
-	for _, h := range changed(b, edits, starts) {
-		h.trim(old)
-		if h.from < h.to || len(h.text) > 0 {
-			hunks = append(hunks, h)
-		}
-	}
+	hunks := between(old, lines(after))
 	var w strings.Builder
 	path := strings.TrimPrefix(strings.ReplaceAll(name, "\\", "/"), "./")
 	fmt.Fprintf(&w, "--- a/%s\n+++ b/%s\n", path, path)
@@ -52,54 +38,6 @@ const around = 3
 type hunk struct {
 	from, to int
 	text     []string
-}
-
-// changed turns edits of bytes into replacements of whole lines; edits of one line are one.
-func changed(b []byte, edits []Edit, starts []int) []hunk {
-	lineOf := func(off int) int {
-		i, found := slices.BinarySearch(starts, off)
-		if !found {
-			i--
-		}
-		return min(i, max(len(starts)-2, 0))
-	}
-	var out []hunk
-	for i := 0; i < len(edits); {
-		from, to := lineOf(edits[i].Start), 0
-		j := i
-		for ; j < len(edits) && (j == i || lineOf(edits[j].Start) < to); j++ {
-			last := edits[j].End
-			if last > edits[j].Start {
-				last--
-			}
-			to = max(to, lineOf(last)+1)
-			// What ends at a line end takes the next line with it: the two may have become one.
-			to = max(to, lineOf(edits[j].End)+1)
-		}
-		to = min(to, len(starts)-1)
-		part := b[starts[from]:starts[to]]
-		var inside []Edit
-		for _, e := range edits[i:j] {
-			inside = append(inside, Edit{Start: e.Start - starts[from], End: e.End - starts[from], Text: e.Text})
-		}
-		text, err := Apply(part, inside)
-		if err != nil {
-			text = part // cannot happen: the edits were made on the whole text before
-		}
-		out = append(out, hunk{from, to, lines(text)})
-		i = j
-	}
-	return out
-}
-
-// trim takes off lines that stayed the same at both ends.
-func (h *hunk) trim(old []string) {
-	for h.from < h.to && len(h.text) > 0 && old[h.from] == h.text[0] {
-		h.from, h.text = h.from+1, h.text[1:]
-	}
-	for h.from < h.to && len(h.text) > 0 && old[h.to-1] == h.text[len(h.text)-1] {
-		h.to, h.text = h.to-1, h.text[:len(h.text)-1]
-	}
 }
 
 func lineIs(secret func(string) bool) func(string) bool {
