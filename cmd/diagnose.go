@@ -263,17 +263,24 @@ func parseOutputs(in []string, known ...string) ([]output, error) {
 }
 
 func (o *diagnoseOptions) print(r *diagnose.Report, outs []output, code int) error {
+	return writeOutputs(outs, o.streams, func(w io.Writer, screen term.Screen, format string) error {
+		return o.printOne(w, screen, r, format, code)
+	})
+}
+
+// writeOutputs writes each format to its file, or to standard output.
+func writeOutputs(outs []output, streams *term.Streams, write func(io.Writer, term.Screen, string) error) error {
 	for _, out := range outs {
-		w, screen := io.Writer(o.streams.Out), o.streams.OutScreen()
+		w, screen := io.Writer(streams.Out), streams.OutScreen()
 		var file *os.File
 		if out.file != "" {
 			var err error
 			if file, err = os.Create(out.file); err != nil {
 				return usage("-o %s=%s: %v", out.format, out.file, err)
 			}
-			w, screen = file, term.NewScreen(file, o.streams.Env)
+			w, screen = file, term.NewScreen(file, streams.Env)
 		}
-		err := o.printOne(w, screen, r, out, code)
+		err := write(w, screen, out.format)
 		if file != nil {
 			if cerr := file.Close(); err == nil {
 				err = cerr
@@ -286,20 +293,20 @@ func (o *diagnoseOptions) print(r *diagnose.Report, outs []output, code int) err
 	return nil
 }
 
-func (o *diagnoseOptions) printOne(w io.Writer, screen term.Screen, r *diagnose.Report, out output, code int) error {
+func (o *diagnoseOptions) printOne(w io.Writer, screen term.Screen, r *diagnose.Report, format string, code int) error {
 	view := *r
 	if o.Partitions == "none" || o.Partitions == "problems" {
 		view.Partitions = problems(r.Partitions, o.Partitions)
 	}
-	if out.format == "json" {
+	if format == "json" {
 		return render.JSON(w, &view)
 	}
-	if slices.Contains(render.Formats(), out.format) {
+	if slices.Contains(render.Formats(), format) {
 		failOn, err := parseSeverity(o.FailOn)
 		if err != nil {
 			return err
 		}
-		return render.Write(w, out.format, render.OfReport(r, failOn, code), render.Options{Screen: screen})
+		return render.Write(w, format, render.OfReport(r, failOn, code), render.Options{Screen: screen})
 	}
 	opts := render.Options{Screen: screen, Verbose: o.Verbose || o.Partitions == "all", Exit: code}
 	switch {

@@ -55,6 +55,29 @@ func Lint(w io.Writer, r *Result, o Options) error {
 	return err
 }
 
+// LintJSON writes the envelope of JSON with the findings alone.
+func LintJSON(w io.Writer, r *Result) error {
+	out := &diagnose.Report{SchemaVersion: 1, Tool: r.Tool, Command: r.Command, Findings: r.Findings, NotChecked: r.NotChecked}
+	out.Summary = diagnose.Summary{Verdict: diagnose.Healthy, Link: finding.LinkNone, NotChecked: len(r.NotChecked)}
+	for i := range r.Findings {
+		switch r.Findings[i].Severity {
+		case finding.Error:
+			out.Summary.Errors++
+		case finding.Warning:
+			out.Summary.Warnings++
+		default:
+			out.Summary.Infos++
+		}
+	}
+	switch {
+	case out.Summary.Errors > 0:
+		out.Summary.Verdict = diagnose.Broken
+	case out.Summary.Warnings > 0:
+		out.Summary.Verdict = diagnose.Degraded
+	}
+	return JSON(w, out)
+}
+
 // LintSummary writes the last line of Lint alone, for -q.
 func LintSummary(w io.Writer, r *Result, o Options) error {
 	p := &printer{s: o.Screen, o: o, r: &diagnose.Report{}}
