@@ -93,6 +93,9 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if l.claimed == "" && l.setup != nil {
 		s.request.MM2Version = l.setup.Claimed
 	}
+	if o.MM2Version == "" && s.request.MM2Version != "" {
+		s.request.MM2VersionFrom = "the resource in " + l.file
+	}
 	if s.request.Want, err = wanted(o.Groups); err != nil {
 		return nil, err
 	}
@@ -138,7 +141,7 @@ func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
 		s.Scope.MaxReread = o.MaxReread
 	}
 	if l.claimed != "" {
-		s.MM2Version = l.claimed
+		s.MM2Version, s.MM2VersionFrom = l.claimed, ""
 	}
 	if len(l.flows) > 0 {
 		s.Scope.Flows = l.flows

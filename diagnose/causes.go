@@ -55,6 +55,7 @@ var edges = []edge{
 	{112, 307, nil}, {206, 307, nil}, {208, 307, nil}, {301, 307, nil}, {304, 307, nil},
 	{112, 309, nil}, {206, 309, nil}, {208, 309, nil}, {301, 309, nil}, {304, 309, nil},
 	{401, 311, nil},
+	{209, 406, bySyncs},
 	{406, 401, nil}, {406, 403, nil}, {406, 303, nil}, {406, 206, nil}, {406, 405, nil}, {406, 404, nil}, {406, 402, nil},
 	{206, 404, nil}, {403, 404, nil}, {405, 404, nil}, {206, 402, nil}, {208, 402, nil}, {112, 402, nil}, {301, 402, nil}, {304, 402, nil}, {302, 402, nil},
 	{602, 101, ownTopics}, {602, 103, notOfGroup}, {602, 109, notOfGroup}, {602, 201, ownTopics}, {602, 202, nil}, {602, 205, ofGroup}, {602, 206, ownTopics}, {602, 208, ownTopics}, {602, 214, nil},
@@ -341,6 +342,7 @@ func mergeRaws(rs []*raw) finding.Finding {
 	}
 	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
 		f.Fixes = fixes(rs)
+		inMode(rs[0].s.flow, &f)
 	}
 	if more := observedOfAll[f.Code]; more != nil && len(rs) > 1 {
 		f.Observed = more(rs)

@@ -296,10 +296,10 @@ func (f *flowView) rightsFixes(ms []missingRights) []finding.Fix {
 			text += " A rule that denies outranks every grant: it has to go."
 		}
 		for _, fix := range grantFixes(x.c, f.principalOn(x.c), text, grant) {
-			if len(grant) == 0 && fix.Mode == "strimzi" {
+			if fix.Mode == "strimzi" && (len(grant) == 0 || f.fixMode() != "strimzi") {
 				continue // its users have rules that deny only where their resource says so
 			}
-			fix.Steps = append(slices.Concat(remove, fix.Steps), restartStep(f))
+			fix.Steps = append(slices.Concat(remove, fix.Steps), restartSteps(f, f.startedFor(x.c, x.rs)...)...)
 			fix.WaitSeconds = wait
 			out = append(out, fix)
 		}
@@ -308,6 +308,23 @@ func (f *flowView) rightsFixes(ms []missingRights) []finding.Fix {
 		out = append(out, finding.Fix{Mode: "kafka", Text: "Grant MirrorMaker 2's principal the right that the line names, then restart it.", WaitSeconds: wait, Steps: []finding.Step{restartStep(f)}})
 	}
 	return out
+}
+
+// startedFor are the connectors that have to try again once they have these rights. The source connector reads topics, and
+// writes copies and offset syncs; all else is the checkpoint connector's.
+func (f *flowView) startedFor(c *clusterView, rs []right) []string {
+	sources := func(r right) bool {
+		return r.resource == "TOPIC" && r.name != f.Checkpoints && !(r.operation == "READ" && (c == f.dst || r.name == f.SyncsTopic))
+	}
+	source := slices.ContainsFunc(rs, sources)
+	checkpoint := slices.ContainsFunc(rs, func(r right) bool { return !sources(r) })
+	switch {
+	case source && checkpoint:
+		return bothConnectors
+	case source:
+		return []string{connSource}
+	}
+	return []string{connCheckpoint}
 }
 
 // toGrant tells rights that have to be granted from those that a denying rule alone takes away.

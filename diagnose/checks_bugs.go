@@ -74,8 +74,8 @@ func checkGenerations(v *View, s subject) *finding.Finding {
 	}
 	if live, other := f.toldDifferently(); other != "" {
 		return &finding.Finding{Slug: "claimed-version-contradicted", Severity: finding.Warning,
-			Observed:    finding.Observed{{Name: "--mm2-version", Value: f.v.snap.MM2Version}, {Name: "told by MirrorMaker 2", Value: live}},
-			Because:     fmt.Sprintf("--mm2-version says %s, and %s", f.v.snap.MM2Version, other),
+			Observed:    finding.Observed{{Name: f.claimedBy(), Value: f.v.snap.MM2Version}, {Name: "told by MirrorMaker 2", Value: live}},
+			Because:     fmt.Sprintf("%s says %s, and %s", f.claimedBy(), f.v.snap.MM2Version, other),
 			Consequence: "This report judges by the rules of the version that was given, which differ from those of the one that runs.",
 			Confirm:     []finding.Command{statusCommand(f)}, Fixes: []finding.Fix{withoutClaim(f)}}
 	}
@@ -104,8 +104,17 @@ func (f *flowView) contradictionFinding(c contradiction, b mm2.Build, who string
 }
 
 func withoutClaim(f *flowView) finding.Fix {
-	return finding.Fix{Mode: f.fixMode(), Text: "Look at every node that may run this flow: the name of libs/connect-mirror-VERSION.jar, or the line `Kafka version:` in its log, tells its version. Stop what is not meant to run; else diagnose again with the version found, or without --mm2-version.",
+	fix := finding.Fix{Mode: f.fixMode(), Text: "Look at every node that may run this flow: the name of libs/connect-mirror-VERSION.jar, or the line `Kafka version:` in its log, tells its version. Stop what is not meant to run; else diagnose again with the version found, or without --mm2-version.",
 		Steps: []finding.Step{{Text: "find the version on each node", Command: "ls libs/connect-mirror-*.jar"}}}
+	switch f.fixMode() {
+	case "connect":
+		fix.Steps[0] = finding.Step{Text: "ask every worker", Command: "curl -sS " + quote(cmp.Or(f.ConnectURL, "http://CONNECT:8083")+"/")}
+	case "strimzi":
+		fix.Steps[0] = finding.Step{Text: "see which image each pod runs: its tag tells the version", Command: "kubectl get pods" + f.namespace() + " -l " + quote("strimzi.io/cluster="+f.resource().Name+",strimzi.io/kind=KafkaMirrorMaker2") + " -o jsonpath='{.items[*].spec.containers[*].image}'"}
+	case "msk-connect":
+		fix.Steps[0] = finding.Step{Text: "ask for the connector's version", Command: "aws kafkaconnect describe-connector " + mskArn(f, connCheckpoint) + " --query kafkaConnectVersion"}
+	}
+	return fix
 }
 
 // toldDifferently says that a live MirrorMaker 2 names another version than the operator, by whose rules things differ.

@@ -12,13 +12,13 @@ import (
 
 // checkpointChecks are link 2: checkpoints from the checkpoint connector.
 var checkpointChecks = []check{
-	{Code: 207, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset | finding.CheckpointsOf | finding.SyncsOf | finding.AssignedTo, Decides: true, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SyncsTopic, Applies: translationWaits, Run: checkCheckpointBehind},
+	{Code: 207, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset | finding.CheckpointsOf | finding.SyncsOf | finding.AssignedTo, Decides: true, Uses: finding.CheckpointSet | finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SyncsTopic, Applies: translationWaits, Run: checkCheckpointBehind},
 	{Code: 208, Grain: finding.OnFlow, Uses: finding.Tasks | finding.Running | finding.Configured | finding.Settings | finding.AssignedTo | finding.CheckpointSet, Run: checkConnector},
 	{Code: 201, Grain: finding.OnFlow, Needs: finding.CheckpointSet, Uses: finding.Settings | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: hasRows, Gap: startUnknown, Run: checkCheckpointsMissing},
 	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.Settings, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
-	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
+	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.CheckpointSet | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
 	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook, Applies: eligibleRow, Run: checkBeforeOldest},
 	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
 	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},
@@ -48,12 +48,12 @@ func checkConnector(v *View, s subject) *finding.Finding {
 		switch f.Mode {
 		case "strimzi":
 			because = fmt.Sprintf("%s on %s has a source connector of %s and no checkpoint connector", f.workerTopic("config"), f.Target, f.Name())
-		case "connect":
-			because = fmt.Sprintf("the Connect cluster at %s has a MirrorSourceConnector for %s and no MirrorCheckpointConnector", f.ConnectURL, f.Name())
+		case "connect", "msk-connect":
+			because = fmt.Sprintf("%s has a MirrorSourceConnector for %s and no MirrorCheckpointConnector", f.connectPlace(), f.Name())
 		}
 		fix := restartFix(f, "Restart MirrorMaker 2 with a configuration that has checkpoints; its log says why the connector was not created.", wait)
 		switch f.fixMode() {
-		case "connect":
+		case "connect", "msk-connect":
 			fix = createConnectorFix(f, wait)
 		case "strimzi":
 			fix = addSectionFix(f, wait)
@@ -62,7 +62,11 @@ func checkConnector(v *View, s subject) *finding.Finding {
 	}
 	if why := f.connectorDown(connCheckpoint); why != "" {
 		if strings.HasPrefix(why, "the connector is ") { // paused or stopped by someone
-			return mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), finding.Fix{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connCheckpoint)}, WaitSeconds: int((f.emitBudget() + f.commitBudget() + f.discoveryStart()) / 1000)})
+			fd := mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), finding.Fix{Mode: f.fixMode(), Text: "Resume the connector.", Steps: []finding.Step{resumeStep(f, connCheckpoint)}, WaitSeconds: int((f.emitBudget() + f.commitBudget() + f.discoveryStart()) / 1000)})
+			if strings.HasPrefix(why, "the connector is PAUSED") {
+				fd.Consequence = "No new checkpoint is written. A paused task's own thread still commits the checkpoints that it has, so group offsets on " + f.Target + " stand where those are."
+			}
+			return fd
 		}
 		return mk("checkpoint-connector-failed", why, f.taskFacts(connCheckpoint), restartFix(f, "Repair what the trace names, then restart MirrorMaker 2.", wait))
 	}
@@ -110,9 +114,21 @@ func createConnectorFix(f *flowView, waitMs int64) finding.Fix {
 			props = append(props, snapshot.Named{Name: key, Value: e.Value})
 		}
 	}
-	return finding.Fix{Mode: "connect", Text: "Create the checkpoint connector, with the same aliases, topics, policy and offset-syncs location as the source connector, and with the same client settings for the two clusters.",
-		Steps: []finding.Step{{Text: "write these settings, and source.cluster.* and target.cluster.* client settings, as JSON into checkpoint.json, and create the connector", Properties: props,
-			Command: "curl -sS -X PUT -H 'Content-Type: application/json' --data @checkpoint.json " + f.restURL(connCheckpoint, "/config")}}, WaitSeconds: int(waitMs / 1000)}
+	step := finding.Step{Text: "write these settings, and source.cluster.* and target.cluster.* client settings, as JSON into checkpoint.json, and create the connector", Properties: props,
+		Command: "curl -sS -X PUT -H 'Content-Type: application/json' --data @checkpoint.json " + f.restURL(connCheckpoint, "/config")}
+	if f.fixMode() == "msk-connect" {
+		step.Text, step.Command = "set it in the configuration of a new connector, with source.cluster.* and target.cluster.* client settings, on the target's kafkaCluster (aws kafkaconnect create-connector)", ""
+	}
+	return finding.Fix{Mode: f.fixMode(), Text: "Create the checkpoint connector, with the same aliases, topics, policy and offset-syncs location as the source connector, and with the same client settings for the two clusters.",
+		Steps: []finding.Step{step}, WaitSeconds: int(waitMs / 1000)}
+}
+
+// connectPlace is where the connectors of the flow were looked for.
+func (f *flowView) connectPlace() string {
+	if f.ConnectURL == "" {
+		return "what was given"
+	}
+	return "the Connect cluster at " + f.ConnectURL
 }
 
 // groupsAreOld says that an earlier look, at least a discovery budget ago, saw an eligible group already.
@@ -150,8 +166,16 @@ func checkCheckpointsMissing(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("%s does not exist on %s: the checkpoint connector creates it when it starts", f.Checkpoints, f.Target),
 		Consequence: "No group has a translated position.",
 		Confirm:     []finding.Command{{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "whether " + f.Checkpoints + " is there"}},
-		Fixes:       []finding.Fix{restartFix(f, "See that the checkpoint connector runs and writes to "+f.Target+" (in Connect mode the worker must be attached to the target), then restart MirrorMaker 2.", f.emitBudget()+f.commitBudget())},
+		Fixes:       []finding.Fix{restartFix(f, "See that the checkpoint connector runs and writes to "+f.Target+f.workersPlace()+", then restart MirrorMaker 2.", f.emitBudget()+f.commitBudget())},
 	}
+}
+
+// workersPlace reminds of what Connect-like modes can get wrong.
+func (f *flowView) workersPlace() string {
+	if f.fixMode() == "dedicated" {
+		return ""
+	}
+	return " (the worker must be attached to the target)"
 }
 
 // checkCheckpointsEmpty needs a row that must have one: eligible, translatable, given to a task long enough ago.

@@ -61,7 +61,9 @@ func checkSyncDisabled(v *View, s subject) *finding.Finding {
 	switch {
 	case tooOld:
 		fd.Because = "MirrorMaker 2 before 2.7.0 has no group-offset sync (KIP-545)"
-		fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Upgrade MirrorMaker 2 to 3.7.1 or newer and set sync.group.offsets.enabled = true."}}
+		fix := propertyFix(f, "Upgrade MirrorMaker 2 to 3.7.1 or newer and set sync.group.offsets.enabled = true.", keySyncEnabled, "true", f.discoveryStart()+f.emitBudget()+f.commitBudget())
+		fix.Steps = append([]finding.Step{upgradeStep(f, mm2.V(3, 7, 1))}, fix.Steps...)
+		fd.Fixes = []finding.Fix{fix}
 	case f.oppositeSyncs():
 		fd.Severity = finding.Info
 		fd.Because += "; the opposite flow has it on"

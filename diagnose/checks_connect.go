@@ -32,6 +32,9 @@ func notDedicated(_ *View, s subject) bool { return s.flow.Mode != "dedicated" }
 func (f *flowView) attachedTo() (alias string, ok bool) {
 	src, sst := f.src.ID.Get()
 	dst, dst2 := f.dst.ID.Get()
+	if r := f.Resource; f.WorkerCluster == "" && r != nil {
+		return f.attachedBy(r.WorkerOn)
+	}
 	if f.WorkerCluster == "" || sst != snapshot.Known || dst2 != snapshot.Known || src == dst {
 		return "", false
 	}
@@ -40,6 +43,20 @@ func (f *flowView) attachedTo() (alias string, ok bool) {
 		return f.Target, true
 	case src:
 		return f.Source, true
+	}
+	return "", true
+}
+
+// attachedBy is the same by a resource, which names an alias. That it names the target tells what is meant, not what runs.
+func (f *flowView) attachedBy(alias string) (string, bool) {
+	c := f.v.clusters[alias]
+	switch {
+	case alias == "" || alias == f.Target || sameCluster(f.src, f.dst):
+		return "", false
+	case alias == f.Source || c != nil && sameCluster(c, f.src):
+		return f.Source, true
+	case c != nil && sameCluster(c, f.dst):
+		return "", false
 	}
 	return "", true
 }
@@ -104,7 +121,13 @@ func checkWorkerCluster(v *View, s subject) *finding.Finding {
 	if f.ConnectURL != "" {
 		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: f.Target, Command: "curl -sS " + quote(f.ConnectURL+"/"), Shows: "kafka_cluster_id: the cluster that the worker is attached to"})
 	}
-	if told {
+	if told && f.WorkerCluster == "" {
+		r := f.resource()
+		fd.Slug = "connect-cluster-not-target"
+		fd.Observed = finding.Observed{{Name: "spec.connectCluster", Value: r.WorkerOn}, {Name: "targetCluster of the mirror", Value: f.Target}}
+		fd.Because = fmt.Sprintf("spec.connectCluster of the resource is %s, and the mirror writes to %s: Strimzi from 0.41 on refuses such a resource; up to 0.40 its worker writes what it mirrors to %s, and no checkpoint is on %s", r.WorkerOn, f.Target, r.WorkerOn, f.Target)
+		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: f.Target, Command: f.kubectl("get", "-o jsonpath='{.spec.connectCluster}'"), Shows: "the alias of the cluster that the worker is attached to"})
+	} else if told {
 		fd.Slug = "connect-cluster-not-target"
 		on := f.Source
 		if where == "" {
@@ -125,12 +148,48 @@ func checkWorkerCluster(v *View, s subject) *finding.Finding {
 			fd.Because = fmt.Sprintf("%s stands on the source %s with %d records, and on the target %s there is no checkpoint: the Connect worker is attached to the source and writes there", else_.Topic, f.Source, else_.Records, f.Target)
 		}
 	}
-	fd.Fixes = []finding.Fix{{Mode: "connect", WaitSeconds: int((f.topicBudget() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
-		Text: fmt.Sprintf("Run the three connectors on a Connect cluster that is attached to %s (bootstrap.servers of the worker). Where the worker has to stay: let the connectors' producers write to %s; before Connect 3.0 the worker needs connector.client.config.override.policy=All for that (KIP-722).", f.Target, f.Target),
-		Steps: []finding.Step{
-			{Text: "set it on the source, checkpoint and heartbeat connector, with the target's security settings behind producer.override.", Properties: finding.Observed{{Name: keyOverride, Value: strings.Join(f.dst.Bootstrap, ",")}}, Stops: []string{"the connectors while they restart"}, Undo: "take the setting out again"},
-			{Text: "see which copies lie on the wrong cluster; remove them when nobody reads them", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list"}}}}
+	fd.Fixes = []finding.Fix{f.attachFix()}
 	return fd
+}
+
+// attachFix lets what the connectors write arrive on the target. Only Connect mode leaves a choice: Strimzi from 0.41 on and
+// MSK Connect attach a worker as a whole.
+func (f *flowView) attachFix() finding.Fix {
+	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.topicBudget() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000)}
+	stay := fmt.Sprintf("Run the three connectors on a Connect cluster that is attached to %s (bootstrap.servers of the worker). ", f.Target)
+	switch f.fixMode() {
+	case "strimzi":
+		fix.Text = fmt.Sprintf("Attach the workers of the resource to %s. They begin anew there: source offsets stay in the topics of the cluster that they were attached to, so everything is mirrored from the start. Mirrors into several targets need a resource for each.", f.Target)
+		fix.Steps = f.attachInResource()
+	case "msk-connect":
+		fix.Text = fmt.Sprintf("Create the connectors again with %s as their kafkaCluster: MSK Connect attaches a connector when it is created.", f.Target)
+		fix.Steps = f.mode().stop(f, bothConnectors)
+		for _, c := range bothConnectors {
+			fix.Steps = append(fix.Steps, createByMSK(f, c, " and "+f.Target+" as kafkaCluster"))
+		}
+	default: // a dedicated MirrorMaker 2 attaches its workers by itself, so it is Connect where nobody told the mode
+		fix.Mode = "connect"
+		fix.Text = stay + fmt.Sprintf("Where the worker has to stay: let the connectors' producers write to %s, the heartbeat connector's too, with the target's security settings under the same prefix; before Connect 3.0 the worker needs connector.client.config.override.policy=All for that (KIP-722).", f.Target)
+		fix.Steps = setByREST(f, bothConnectors, finding.Observed{{Name: keyOverride, Value: strings.Join(f.dst.Bootstrap, ",")}})
+	}
+	fix.Steps = append(fix.Steps, finding.Step{Text: "see which copies lie on the wrong cluster; remove them when nobody reads them", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list"})
+	return fix
+}
+
+// attachInResource changes connectCluster; v1 of the resource has none, there spec.target leads to the wrong cluster.
+func (f *flowView) attachInResource() []finding.Step {
+	stops := []string{"mirroring of all mirrors of the resource, for the time of a restart"}
+	if f.v1() {
+		servers := strings.Join(f.dst.Bootstrap, ",")
+		return []finding.Step{{Text: "let spec.target lead to " + f.Target, File: f.File, Stops: stops, Properties: finding.Observed{{Name: "spec.target.bootstrapServers", Value: servers}},
+			Command: f.patch(patchOp{Op: "add", Path: "/spec/target/bootstrapServers", Value: servers})}}
+	}
+	st := finding.Step{Text: "attach the workers to " + f.Target, File: f.File, Stops: stops, Properties: finding.Observed{{Name: "spec.connectCluster", Value: f.Target}},
+		Command: f.patch(patchOp{Op: "add", Path: "/spec/connectCluster", Value: f.Target})}
+	if on := f.resource().WorkerOn; on != "" && on != f.Target {
+		st.Undo = "set it back to " + on
+	}
+	return []finding.Step{st}
 }
 
 // naming is how the two connectors disagree about names; a zero naming is agreement, as far as it is known.
@@ -254,8 +313,22 @@ func (f *flowView) aliasFinding(o *flowView, lacks string) *finding.Finding {
 		broken = append(broken, fmt.Sprintf("offset syncs are written to %s and read from %s", src.SyncsTopic, chk.SyncsTopic))
 	}
 	fd.Consequence = "No group gets an offset: " + strings.Join(broken, "; ") + "."
-	fd.Confirm = []finding.Command{src.restCommand(connSource, "/config", keySourceAlias+" and "+keyTargetAlias), chk.restCommand(connCheckpoint, "/config", keySourceAlias+" and "+keyTargetAlias)}
-	fd.Fixes = []finding.Fix{{Mode: "connect", Text: "Give the checkpoint connector the aliases of the source connector; without target.cluster.alias it is called target.", WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000),
-		Steps: []finding.Step{{Text: "set in the configuration of " + chk.connectorName(connCheckpoint), Properties: values, Stops: []string{chk.connectorName(connCheckpoint) + " while it restarts"}}}}}
+	fd.Confirm = []finding.Command{configOf(src, connSource, keySourceAlias+" and "+keyTargetAlias), configOf(chk, connCheckpoint, keySourceAlias+" and "+keyTargetAlias)}
+	fd.Fixes = []finding.Fix{aliasFix(src, chk, values)}
 	return fd
+}
+
+// aliasFix gives the checkpoint connector the aliases of the source connector. Strimzi takes them from the mirror, so there the
+// connector moves into the other mirror.
+func aliasFix(src, chk *flowView, values finding.Observed) finding.Fix {
+	wait := chk.discoveryStart() + chk.emitBudget() + chk.commitBudget()
+	if chk.fixMode() != "strimzi" {
+		return finding.Fix{Mode: chk.fixMode(), Text: "Give the checkpoint connector the aliases of the source connector; without target.cluster.alias it is called target.", WaitSeconds: int(wait / 1000),
+			Steps: chk.mode().set(chk, []string{connCheckpoint}, values)}
+	}
+	fix := addSectionFix(src, wait)
+	fix.Text = "Make the checkpoint connector in the mirror of the source connector: the operator takes the aliases from the mirror."
+	ch := patchOp{Op: "remove", Path: chk.mirrorPath() + "/checkpointConnector"}
+	fix.Steps = append(fix.Steps, finding.Step{Text: "take it out of the mirror " + chk.Name(), File: chk.File, Command: chk.patch(ch), Stops: []string{chk.connectorName(connCheckpoint)}, Undo: "put the section back"})
+	return fix
 }

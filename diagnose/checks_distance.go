@@ -218,18 +218,11 @@ func (gp groupPartition) nearerFix(lagMax int64, e snapshot.ConfigEntry) finding
 	v := f.gens.version
 	switch {
 	case lagMax > defaultLagMax && !e.Default:
-		key := keyLagMax
-		step := finding.Step{Text: "set in the configuration of " + f.connectorName(connSource), Properties: finding.Observed{{Name: key, Value: strconv.Itoa(defaultLagMax)}}, Undo: fmt.Sprintf("set it back to %d", lagMax)}
-		fix.Text = fmt.Sprintf("Lower %s on the source connector to its default, %d. It acts on records that are mirrored from then on; a group gains when it has passed the first of them.", keyLagMax, defaultLagMax)
-		fix.Steps = []finding.Step{step}
-		if f.fixMode() == "dedicated" {
-			fix.Steps[0].Text, fix.Steps[0].File = "set it for the flow", f.File
-			fix.Steps[0].Properties[0].Name = f.Name() + "." + key
-			fix.Steps = append(fix.Steps, restartStep(f))
-		}
+		text := fmt.Sprintf("Lower %s on the source connector to its default, %d. It acts on records that are mirrored from then on; a group gains when it has passed the first of them.", keyLagMax, defaultLagMax)
+		return settingsFix(f, text, []string{connSource}, finding.Observed{{Name: keyLagMax, Value: strconv.Itoa(defaultLagMax)}}, int64(fix.WaitSeconds)*1000)
 	case !v.IsZero() && v.Before(3, 7, 1):
 		fix.Text = "Upgrade MirrorMaker 2 to 3.7.1 or newer: it writes a sync for the last record of a quiet partition (KAFKA-15906) and keeps its syncs over a restart (KAFKA-15905)."
-		fix.Steps = []finding.Step{{Text: "upgrade MirrorMaker 2 to 3.7.1 or newer", Stops: []string{"mirroring of all flows of that process, for the time of a restart"}}}
+		fix.Steps = []finding.Step{upgradeStep(f, mm2.V(3, 7, 1))}
 	default:
 		fix.Text = "Nothing has to be repaired: T comes nearer as the group catches up on " + f.Source + ". Before a planned failover let it read to the end and wait one round of intervals; a position that cannot wait has to be computed from the records of both clusters."
 		fix.Steps = []finding.Step{{Text: "see the group's lag on " + f.Source + " shrink", Command: groupsCommand(f.src, "--describe --group "+quote(gp.group))}}

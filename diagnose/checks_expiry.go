@@ -183,15 +183,20 @@ func expiryFix(f *flowView, gps []groupPartition, mode string) finding.Fix {
 // keepFix commits an offset again before it goes.
 func keepFix(f *flowView, gps []groupPartition) finding.Fix {
 	fix := finding.Fix{Mode: "kafka", Text: fmt.Sprintf("Switch group-offset sync on where it is off, or raise offsets.retention.minutes on the brokers of %s (it needs a restart of each). For groups that never had members there, or of the KIP-848 type, committing the same offset again begins a new term.", f.Target)}
+	longer := false
 	for _, gp := range gps {
 		if g, st := gp.targetGroup().Get(); st == snapshot.Known && g.ProtocolType != "" {
 			if kind, _ := typeOf(&g); kind == kafka.TypeClassic {
+				longer = true
 				continue // its term counts from when it became empty
 			}
 		}
 		t, _ := gp.targetOffset().Get()
 		fix.Steps = append(fix.Steps, finding.Step{Text: "commit the offset again on " + f.Target, Undo: "none needed: the offset is the same",
 			Command: groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", quote(gp.group), quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)), t))})
+	}
+	if ms, st := gps[0].retention().Get(); longer && st == snapshot.Known {
+		fix.Steps = append(fix.Steps, brokerStep(f.dst, keyOffsetsRetention, 2*ms/60_000))
 	}
 	return fix
 }
@@ -403,7 +408,6 @@ func metadataFix(f *flowView, gps []groupPartition) finding.Fix {
 		limit *= 2
 	}
 	return finding.Fix{Mode: "kafka", WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000),
-		Text: fmt.Sprintf("Give the brokers of %s the same limit as those of %s, or let the application commit less metadata.", f.Target, f.Source),
-		Steps: []finding.Step{{Text: "set it in server.properties of every broker of " + f.Target + " and restart them one by one: it is no dynamic setting", Properties: finding.Observed{{Name: keyMetadataMax, Value: fmt.Sprint(limit)}},
-			Stops: []string{"one broker of " + f.Target + " at a time"}, Undo: "set it back, and restart the brokers one by one"}}}
+		Text:  fmt.Sprintf("Give the brokers of %s the same limit as those of %s, or let the application commit less metadata.", f.Target, f.Source),
+		Steps: []finding.Step{brokerStep(f.dst, keyMetadataMax, limit)}}
 }

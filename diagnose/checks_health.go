@@ -12,7 +12,7 @@ import (
 // healthChecks are about MirrorMaker 2 itself and what stands in its topics.
 var healthChecks = []check{
 	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
-	{Code: 112, Grain: finding.OnFlow, Uses: finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
+	{Code: 112, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
 	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet | finding.Settings, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }
@@ -65,7 +65,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	if bad {
 		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)
 		fd.Because = fmt.Sprintf("%s on %s holds records that are no checkpoints (%d): a foreign writer, or a converter other than ByteArrayConverter", c.Topic, f.Target, c.BadCount)
-		fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: "Stop whoever writes into the topic. In Connect mode set key.converter and value.converter of the checkpoint connector to org.apache.kafka.connect.converters.ByteArrayConverter."}}
+		fd.Fixes = []finding.Fix{f.foreignFix()}
 	}
 	if len(faults) == 0 {
 		return fd
@@ -86,8 +86,8 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 		fd.Consequence = "Keys and values of mirrored records are written re-encoded: consumers that fail over to " + f.Target + " cannot read them as on " + f.Source + ". " + fd.Consequence
 	}
 	fd.Fixes = []finding.Fix{converterFix(f, faults)}
-	if f.Mode == "connect" {
-		fd.Confirm = append(fd.Confirm, f.restCommand(first.connector, "/config", "key.converter and value.converter"))
+	if f.onConnect() {
+		fd.Confirm = append(fd.Confirm, configOf(f, first.connector, "key.converter and value.converter"))
 	}
 	return fd
 }

@@ -37,8 +37,8 @@ var olderName = map[string]string{keyTopicsExclude: "topics.blacklist", keyGroup
 
 // notInForce is one setting that runs otherwise than the file says.
 type notInForce struct {
-	key           string
-	file, running snapshot.ConfigEntry
+	key, connector string
+	file, running  snapshot.ConfigEntry
 }
 
 // differences compares key by key what decides. MirrorMaker 2 stores what it was given: values are compared as ConfigDef reads
@@ -66,7 +66,7 @@ func (f *flowView) differences() []notInForce {
 			if strings.Contains(a.Value+b.Value, "${") {
 				continue // up to 3.4 the driver, from 3.5.0 on the worker puts the value in
 			}
-			out = append(out, notInForce{d.key, *a, *b})
+			out = append(out, notInForce{d.key, connector, *a, *b})
 			break
 		}
 	}
@@ -129,14 +129,19 @@ func checkInForce(v *View, s subject) *finding.Finding {
 	fd.Because = fmt.Sprintf("MirrorMaker 2 runs with other settings than the file says: %s", list(words, 5))
 	fd.Consequence = "The file's values have no effect. The doctor judges by what runs."
 	wait := f.discoveryStart() + f.emitBudget() + f.commitBudget()
-	if f.Mode == "connect" {
+	switch f.fixMode() {
+	case "connect", "msk-connect":
 		fd.Because += "; Connect runs what was last sent to it, a changed file alone changes nothing"
-		fd.Confirm = []finding.Command{f.restCommand(connCheckpoint, "/config", "the settings in force"), f.restCommand(connSource, "/config", "the settings in force")}
-		fd.Fixes = []finding.Fix{{Mode: "connect", Text: "If the file is what is meant, send it to Connect; the connector restarts by itself. Else correct the file.", WaitSeconds: int(wait / 1000),
-			Steps: []finding.Step{{Text: "send the file's \"config\" object", Command: "curl -sS -X PUT -H 'Content-Type: application/json' --data @FILE.json " + f.restURL(connCheckpoint, "/config"), Stops: []string{"the connector while it restarts"}, Undo: "send the old settings"}}}}
+		fd.Confirm = []finding.Command{configOf(f, connCheckpoint, "the settings in force"), configOf(f, connSource, "the settings in force")}
+		fd.Fixes = []finding.Fix{f.sendFix(diff, wait)}
+		return fd
+	case "strimzi":
+		fd.Because += ". Either the resource was not applied since the file was changed, or the operator could not carry it out, which its conditions tell"
+		fd.Confirm = []finding.Command{configOf(f, connCheckpoint, "the settings in force"), {Cluster: f.Target, Command: f.kubectl("get", "-o yaml"), Shows: "spec.mirrors: what the operator was given; status.conditions: what it could not do"}}
+		fd.Fixes = []finding.Fix{f.applyFix("If the file is what is meant: apply it, and read the resource's conditions. Else correct the file.", wait)}
 		return fd
 	}
-	fd.Confirm = []finding.Command{recordsCommand(f.dst, "mm2-configs."+f.Source+".internal", 0, "", "the newest connector-MirrorCheckpointConnector and connector-MirrorSourceConnector records")}
+	fd.Confirm = []finding.Command{recordsCommand(f.dst, f.workerTopic("config"), 0, "", "the newest connector-MirrorCheckpointConnector and connector-MirrorSourceConnector records")}
 	version := f.gens.version
 	old := version.IsZero() || version.Before(3, 6, 2)
 	fd.Because += ". Either it was not restarted since the file was changed"
@@ -159,7 +164,7 @@ func checkInForce(v *View, s subject) *finding.Finding {
 	steps := []finding.Step{{Text: restartText, Stops: []string{"mirroring of all flows of that process, for the time of a restart"}}}
 	if old {
 		text += "stop all nodes of MirrorMaker 2, then start them. From 3.6.2 and 3.7.0 on whichever node leads posts its file."
-		steps = []finding.Step{{Text: "stop MirrorMaker 2 on all nodes", Stops: []string{"mirroring of all flows of these nodes"}, Undo: "start it again"}, {Text: "start MirrorMaker 2"}}
+		steps = []finding.Step{{Text: "stop MirrorMaker 2 on all nodes", Stops: []string{"mirroring of all flows of these nodes"}, Undo: "start it again"}, {Text: startText}}
 	} else {
 		text += "see that every node has it, then restart MirrorMaker 2, and look for `Failed to configure` in the log of the node that leads."
 	}
@@ -168,6 +173,23 @@ func checkInForce(v *View, s subject) *finding.Finding {
 	}
 	fd.Fixes = []finding.Fix{{Mode: "dedicated", Text: text, Steps: steps, WaitSeconds: int(wait / 1000)}}
 	return fd
+}
+
+// sendFix sends what the file says to Connect, connector by connector.
+func (f *flowView) sendFix(diff []notInForce, waitMs int64) finding.Fix {
+	fix := finding.Fix{Mode: f.fixMode(), Text: "If the file is what is meant, send it to Connect; the connector restarts by itself. Else correct the file.", WaitSeconds: int(waitMs / 1000)}
+	for _, c := range bothConnectors {
+		var values finding.Observed
+		for _, d := range diff {
+			if d.connector == c {
+				values = append(values, snapshot.Named{Name: d.key, Value: d.file.Value})
+			}
+		}
+		if len(values) > 0 {
+			fix.Steps = append(fix.Steps, f.mode().set(f, []string{c}, values)...)
+		}
+	}
+	return fix
 }
 
 func shownDefault(e snapshot.ConfigEntry) string {

@@ -210,7 +210,7 @@ func checkLagging(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("%d offsets of %s-%d are not mirrored yet, and records before %d have waited for %s at least (in the look before: %d)", lag1, s.topic, s.gp.part, end0, age(f.sinceBefore()), lag0),
 		Consequence: fmt.Sprintf("A failover now loses them on %s; a group that has read beyond source offset %d reads again from what is mirrored.", f.Target, next-1),
 		Confirm:     []finding.Command{logEnds(f.src, s.topic, "", "the end"), logEnds(f.dst, s.gp.remote, "", "the end, which grows more slowly or later"), statusCommand(f)},
-		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int(f.stillBudget() / 1000), Steps: setSource(f, "tasks.max", "8"),
+		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int(f.stillBudget() / 1000), Steps: setSource(f, keyTasksMax, "8"),
 			Text: "While a backlog is being copied, wait until it is. If it does not shrink: more tasks (tasks.max, up to the number of partitions; eight here), MirrorMaker 2 nearer to the target, larger batches of its producer (batch.size, linger.ms, compression.type), larger fetches."}},
 	}
 	if lag1 < lag0 {

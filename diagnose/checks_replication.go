@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -158,7 +159,11 @@ func (f *flowView) sourceConnectorDown() string { return f.connectorDown(connSou
 func (f *flowView) connectorDown(name string) string {
 	f.v.touch(finding.Tasks)
 	ts, st := f.Tasks.Get()
+	e, asked := f.askedToRest(name)
 	if st != snapshot.Known {
+		if asked && !f.stillWrites(name) {
+			return fmt.Sprintf("the connector is %s by the resource (%s)", strings.ToUpper(e.Value), where(e))
+		}
 		return ""
 	}
 	for _, t := range ts {
@@ -172,6 +177,9 @@ func (f *flowView) connectorDown(name string) string {
 			}
 			return fmt.Sprintf("task %d failed: %s", t.Task, t.Trace)
 		case "PAUSED", "STOPPED":
+			if asked {
+				return fmt.Sprintf("the connector is %s, as the resource asks (%s)", t.State, where(e))
+			}
 			return "the connector is " + t.State
 		}
 	}

@@ -162,7 +162,7 @@ func checkLatency(v *View, s subject) *finding.Finding {
 		fd.Subject.File, fd.Subject.Line, fd.Subject.Key = e.File, e.Line, most.key
 	}
 	if most.key == keyFlushInterval {
-		fd.Fixes = []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Where that is too old, shorten %s of the worker (in a dedicated set-up: %s.%s), then restart MirrorMaker 2.", most.key, f.Target, most.key)}}
+		fd.Fixes = []finding.Fix{propertyFix(f, fmt.Sprintf("Where that is too old, shorten %s of the worker, then restart MirrorMaker 2; the default is 60 s.", most.key), most.key, "60000", f.flushBudget()+f.emitBudget()+f.commitBudget())}
 	} else {
 		fd.Fixes = []finding.Fix{propertyFix(f, fmt.Sprintf("Where that is too old, shorten %s; the default is 60 s.", most.key), most.key, "60", f.emitBudget()+f.commitBudget())}
 	}

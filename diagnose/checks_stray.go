@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -174,8 +175,8 @@ func checkTopicUnknown(_ *View, s subject) *finding.Finding {
 			{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "what the copies are called"}}}
 	if n.proved || n.maybe {
 		fd.Slug, fd.Because = "policy-mismatch", n.rule
-		if f.Mode == "connect" {
-			fd.Confirm = append(fd.Confirm, f.restCommand(connSource, "/config", "replication.policy.class and replication.policy.separator"), f.restCommand(connCheckpoint, "/config", "the same"))
+		if f.onConnect() {
+			fd.Confirm = append(fd.Confirm, configOf(f, connSource, "replication.policy.class and replication.policy.separator"), configOf(f, connCheckpoint, "the same"))
 		}
 	}
 	if n.proved && !n.topics {
@@ -193,7 +194,7 @@ func checkTopicUnknown(_ *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "mirrored as", Value: copied})
 		fd.Because += fmt.Sprintf("; %s is mirrored into %s", ss[0].upstream, copied)
 	}
-	fd.Fixes = []finding.Fix{f.renameFix(n)}
+	fd.Fixes = []finding.Fix{f.renameFix(n, append(ss, stranger{})[0], copied)}
 	return fd
 }
 
@@ -206,28 +207,30 @@ func topicsOf(ss []stranger) []string {
 }
 
 // renameFix gives the checkpoint connector the policy of the source connector and removes what it wrote under the old names,
-// which MirrorMaker 2 from 3.7.1 on would read again (KAFKA-19107).
-func (f *flowView) renameFix(n naming) finding.Fix {
+// which MirrorMaker 2 from 3.7.1 on would read again (KAFKA-19107). The policy comes first: before Connect 3.5 a stopped
+// connector is a deleted one, which takes no setting.
+func (f *flowView) renameFix(n naming, s stranger, copied string) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000),
 		Text: "Give both connectors the same replication.policy.class and replication.policy.separator, those by which the copies are named, and remove the checkpoints that were written under the other names."}
 	values := n.values
 	if len(values) == 0 {
-		values = finding.Observed{{Name: keyPolicyClass, Value: "the source connector's"}, {Name: keySeparator, Value: "the source connector's"}}
+		values = f.policyBy(s.upstream, copied)
 	}
-	forget := finding.Step{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}
 	if f.fixMode() == "dedicated" {
-		var own finding.Observed
-		for _, v := range values {
-			own = append(own, snapshot.Named{Name: v.Name, Value: v.Value})
-		}
-		fix.Steps = []finding.Step{{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"},
-			{Text: "write the policy once, without a flow's prefix", File: f.File, Properties: own}, forget, {Text: "start MirrorMaker 2"}}
-		return fix
+		fix.Steps = []finding.Step{{Text: "write the policy once, without a flow's prefix", File: cmp.Or(f.File, "mm2.properties"), Properties: values}}
+	} else {
+		fix.Steps = f.mode().set(f, []string{connCheckpoint}, values)
 	}
-	name := f.connectorName(connCheckpoint)
-	fix.Steps = []finding.Step{{Text: "pause the checkpoint connector", Command: "curl -sS -X PUT " + f.restURL(connCheckpoint, "/pause"), Stops: []string{name}, Undo: "resume it"},
-		{Text: "set in the configuration of " + name, Properties: values}, forget, resumeStep(f, connCheckpoint)}
+	fix.Steps = append(fix.Steps, f.whileStopped([]string{connCheckpoint}, f.forgetStep())...)
 	return fix
+}
+
+// policyBy is the policy by which a copy got its name.
+func (f *flowView) policyBy(upstream, copied string) finding.Observed {
+	if sep, ok := strings.CutSuffix(strings.TrimPrefix(copied, f.Source), upstream); ok && copied != upstream {
+		return finding.Observed{{Name: keyPolicyClass, Value: mm2.DefaultPolicyClass}, {Name: keySeparator, Value: sep}}
+	}
+	return finding.Observed{{Name: keyPolicyClass, Value: mm2.IdentityPolicyClass}}
 }
 
 // checkDeletedTopic: a checkpoint stays in the compacted topic, and in a task's memory, when its copy is gone (KAFKA-19107).
@@ -340,12 +343,7 @@ func (f *flowView) forgetFix(ss []stranger) finding.Fix {
 	}
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int(wait / 1000),
 		Text: fmt.Sprintf("Make %s again where it is to be mirrored: the source connector does so at its next refresh of topics. Else stop the checkpoint connector, delete the checkpoints topic and start it again: it is written anew. Never write a tombstone into it: readers break.", list(topicsOf(ss), 3))}
-	stop, start := finding.Step{Text: "stop MirrorMaker 2", Stops: []string{"mirroring of all flows of that process"}, Undo: "start it again"}, finding.Step{Text: "start MirrorMaker 2"}
-	if f.fixMode() == "connect" {
-		stop = finding.Step{Text: "stop the checkpoint connector (before Connect 3.5: delete it, and create it again afterwards)", Command: "curl -sS -X PUT " + f.restURL(connCheckpoint, "/stop"), Stops: []string{f.connectorName(connCheckpoint)}, Undo: "resume it"}
-		start = resumeStep(f, connCheckpoint)
-	}
-	fix.Steps = []finding.Step{stop, {Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}, start}
+	fix.Steps = f.whileStopped([]string{connCheckpoint}, f.forgetStep())
 	return fix
 }
 
@@ -466,9 +464,26 @@ func checkForeignCommits(v *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "copied unchanged", Value: copied})
 		fd.Because += "; up to 3.2 MirrorMaker 2 copies such a position unchanged to the original topic (KAFKA-12635): " + copied
 		fd.Bugs = []string{"KAFKA-12635"}
-		fd.Fixes = []finding.Fix{restartFix(f, "Upgrade MirrorMaker 2 to 3.7.1 or newer, or leave these topics out with topics.exclude of the checkpoint connector, then restart it.", f.discoveryStart()+f.emitBudget())}
+		fd.Fixes = []finding.Fix{f.leaveOutCopies(f.discoveryStart() + f.emitBudget())}
 	}
 	return fd
+}
+
+// leaveOutCopies keeps the checkpoint connector from topics that the opposite flow writes; the source connector leaves them out
+// by itself. The value replaces the default, so what was excluded stays in it.
+func (f *flowView) leaveOutCopies(waitMs int64) finding.Fix {
+	text := "Upgrade MirrorMaker 2 to 3.7.1 or newer, or leave these topics out with topics.exclude of the checkpoint connector, then restart MirrorMaker 2."
+	key, value := keyTopicsExclude, regexQuote(f.Target+cmp.Or(f.Policy.Separator, mm2.DefaultSeparator))+".*"
+	if v := f.gens.version; !v.IsZero() && v.Before(2, 7, 0) {
+		key = olderName[key]
+	}
+	if e, st := f.setting(connCheckpoint, key).Get(); st != snapshot.Known {
+		value = mm2.DefaultTopicsExclude(f.gens.version) + ", " + value
+		text += " Keep what topics.exclude holds already."
+	} else if e.Value != "" {
+		value = e.Value + ", " + value
+	}
+	return settingsFix(f, text, []string{connCheckpoint}, finding.Observed{{Name: key, Value: value}}, waitMs)
 }
 
 // ofOneTopic: the effect lists several subjects and must not vanish under a cause that covers only the first.

@@ -184,7 +184,7 @@ func (f *flowView) ownAlias() (ref snapshot.TopicRef, key string, ok bool) {
 		if _, own := syncsNamed(r.Topic, wrong); own {
 			return r, key, true
 		}
-		if _, def := syncsNamed(r.Topic, "target"); def && r.Cluster == f.Source && f.Target != "target" && f.Mode == "connect" {
+		if _, def := syncsNamed(r.Topic, "target"); def && r.Cluster == f.Source && f.Target != "target" && f.onConnect() && f.Mode != "strimzi" { // the default of a connector that was given none
 			return r, key, true
 		}
 	}

@@ -110,7 +110,7 @@ func (f *flowView) sideOf(alias string) string {
 
 func (f *flowView) locationFinding(because string, o finding.Observed, want string) *finding.Finding {
 	fix := finding.Fix{Mode: f.fixMode(), Text: "Give both connectors the same offset-syncs.topic.location.", WaitSeconds: int((f.emitBudget() + f.commitBudget() + f.flushBudget()) / 1000)}
-	fix.Steps = f.mode().set(f, keyLocation, want)
+	fix.Steps = f.setSteps(keyLocation, want)
 	if !f.mode().restartsItself {
 		fix.Steps = append(fix.Steps, restartStep(f))
 	}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 // topicAgeChecks are about numbers that belong to an earlier topic of the same name, or to records that are gone.
 var topicAgeChecks = []check{
 	{Code: 406, Grain: finding.OnGroupPartition, Needs: finding.SourceOffset | finding.SyncsOf | finding.SourceLog | finding.TargetLog, Uses: finding.TargetOffset | finding.CheckpointsOf | finding.TargetGroup | finding.EarlierLook | finding.Generation | finding.Tasks | finding.Settings |
-		finding.AssignedTo | finding.SourceTopic | finding.TargetTopic | finding.SyncsTopic, Applies: eligibleRow, Run: checkEarlierTopic},
+		finding.AssignedTo | finding.SourceTopic | finding.TargetTopic | finding.SyncsTopic | finding.Running | finding.OtherFlows, Applies: eligibleRow, Run: checkEarlierTopic},
 	{Code: 407, Grain: finding.OnFlow, Uses: finding.OtherFlows | finding.Settings | finding.Running | finding.Configured | finding.SourceTopic | finding.TargetTopic, Applies: keepsNames, Gap: loopUndecided, Run: checkReinjects},
 }
 
@@ -95,7 +96,7 @@ func furthest(ps *snapshot.PartitionSyncs) (up, down snapshot.Sync) {
 func checkEarlierTopic(_ *View, s subject) *finding.Finding {
 	gp, f := s.gp, s.flow
 	ps, st := gp.syncsOf().Get()
-	if st != snapshot.Known {
+	if st != snapshot.Known || f.readsOthersSyncs() {
 		return nil
 	}
 	a := gp.remade(ps)
@@ -123,6 +124,19 @@ func checkEarlierTopic(_ *View, s subject) *finding.Finding {
 		fd.Consequence = "These numbers mean records that no longer exist: a consumer that starts there finds its offset out of range, or skips what is written until the log has grown past it."
 	}
 	return fd
+}
+
+// readsOthersSyncs: the source connector belongs to a flow of another source alias, so that the syncs speak of its copies, which
+// have other names than this flow's.
+func (f *flowView) readsOthersSyncs() bool {
+	o, lacks := f.aliasMismatch()
+	return o != nil && lacks == connSource && o.Source != f.Source
+}
+
+// bySyncs: a topic is taken for a new one by its syncs alone. Where the two connectors call the copy by different names, these
+// are of another log. Different aliases make two flows, of which the one with the syncs judges by copies of its own.
+func bySyncs(cause, effect *raw) bool {
+	return cause.f.Slug != "alias-mismatch" && !slices.ContainsFunc(effect.f.Observed, func(n snapshot.Named) bool { return strings.HasPrefix(n.Name, "topic id") })
 }
 
 // staleNumbers names the row's numbers that cannot be of the topics as they are now.
@@ -172,14 +186,29 @@ func anewFix(f *flowView, gps []groupPartition, onTarget bool) finding.Fix {
 		fix.Steps = append(first, fix.Steps...)
 		return fix
 	}
-	fix := rewriteFix(f, gps, "")
-	fix.Text = fmt.Sprintf("Stop MirrorMaker 2, delete its offset syncs and checkpoints and the old offsets of idle groups on %s, then start it again. Records that were mirrored before the copy was made anew are not in it: to mirror %s again, reset the source connector's offsets of it while MirrorMaker 2 is stopped.", f.Target, gps[0].topic)
-	on := f.syncsCluster()
-	i := slices.IndexFunc(fix.Steps, func(s finding.Step) bool { return strings.HasPrefix(s.Text, "delete the checkpoints topic") })
-	fix.Steps = slices.Insert(fix.Steps, max(i, 0), finding.Step{Text: "keep what stands in both topics: mm2doctor capture"},
+	who := "MirrorMaker 2"
+	if f.onConnect() {
+		who = "the source and the checkpoint connector"
+	}
+	fix := rewriteWhile(f, bothConnectors, gps, "", captureStep(f),
 		finding.Step{Text: "delete the offset-syncs topic; it is made again at the start. All groups are then translated by what is mirrored from then on: a lagging one keeps its offset until it has passed the first new record",
-			Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(on) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none"})
+			Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.syncsCluster()) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none"})
+	fix.Text = fmt.Sprintf("Stop %s, delete offset syncs and checkpoints and the old offsets of idle groups on %s, then start again. Records that were mirrored before the copy was made anew are not in it: to mirror %s again, reset the source connector's offsets of it while it is stopped%s.", who, f.Target, gps[0].topic, f.sourceOffsetsBy())
 	return fix
+}
+
+// sourceOffsetsBy says how source offsets are given to a stopped source connector (KIP-875, 3.6.0). Dedicated mode has no REST
+// interface for it.
+func (f *flowView) sourceOffsetsBy() string {
+	switch f.fixMode() {
+	case "strimzi":
+		return " (alterOffsets of the sourceConnector, Strimzi 0.44 or newer with Kafka 3.6 or newer)"
+	case "msk-connect":
+		return " (MSK Connect cannot; it needs a Connect cluster of one's own)"
+	case "connect":
+		return fmt.Sprintf(" (PATCH /connectors/%s/offsets, Connect 3.6 or newer)", f.connectorName(connSource))
+	}
+	return fmt.Sprintf(" (by records in %s, with the keys that stand there: dedicated mode has no REST interface)", f.workerTopic("offset"))
 }
 
 // anewFixOfAll repairs all rows of a topic; those whose copy was made anew differ in their mode from the rest.
@@ -253,7 +282,7 @@ func checkReinjects(v *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "policy of both", Value: short(f.Policy.Class)}, {Name: "topics in both", Value: list(both, 5)}},
 		Because:     fmt.Sprintf("%s and %s both mirror %s under the same name: %s has no test for cycles, so that each takes what the other has written for new records", f.Name(), b.Name(), list(both, 3), short(f.Policy.Class)),
 		Consequence: "Every record comes back to where it was written, again and again; a flow back that begins at the start first re-injects the whole backlog. Offsets of groups on both sides lose their meaning.",
-		Fixes:       []finding.Fix{propertyFixOn(f, b, "Let one direction at a time mirror a topic. For a failback: stop the forward flow, note the ends of the topics on "+f.Target+", give the source connector of the flow back these ends as its offsets while it is stopped (3.6.0 and later: PATCH /connectors/NAME/offsets), and only then start it. For both directions at once use the default policy, which keeps copies apart by a prefix.")},
+		Fixes:       []finding.Fix{switchOffFix(b, "Let one direction at a time mirror a topic. For a failback: stop the forward flow, note the ends of the topics on "+f.Target+", give the source connector of the flow back these ends as its offsets while it is stopped"+b.sourceOffsetsBy()+", and only then start it. For both directions at once use the default policy, which keeps copies apart by a prefix.")},
 	}
 	for _, c := range []*clusterView{f.src, f.dst} {
 		fd.Confirm = append(fd.Confirm, endsCommand(c, both[0]))
@@ -267,14 +296,14 @@ func checkReinjects(v *View, s subject) *finding.Finding {
 	return fd
 }
 
-// propertyFixOn takes the flow back out of work.
-func propertyFixOn(f, b *flowView, text string) finding.Fix {
-	fix := finding.Fix{Mode: f.fixMode(), Text: text}
-	if f.fixMode() == "connect" {
-		fix.Steps = []finding.Step{{Text: "stop the source connector of " + b.Name(), Command: "curl -sS -X PUT " + b.restURL(connSource, "/stop"), Stops: []string{"mirroring " + b.Name()}, Undo: "curl -sS -X PUT " + b.restURL(connSource, "/resume")}}
+// switchOffFix takes the flow back out of work.
+func switchOffFix(b *flowView, text string) finding.Fix {
+	fix := finding.Fix{Mode: b.fixMode(), Text: text}
+	if b.fixMode() != "dedicated" {
+		fix.Steps = b.mode().stop(b, []string{connSource})
 		return fix
 	}
-	fix.Steps = []finding.Step{{Text: "switch the flow back off until it is needed", File: b.File, Properties: finding.Observed{{Name: b.Name() + ".enabled", Value: "false"}}, Undo: "set it back to true"}, restartStep(f)}
+	fix.Steps = []finding.Step{{Text: "switch the flow back off until it is needed", File: cmp.Or(b.File, "mm2.properties"), Properties: finding.Observed{{Name: b.Name() + ".enabled", Value: "false"}}, Undo: "set it back to true"}, restartStep(b)}
 	return fix
 }
 

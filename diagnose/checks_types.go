@@ -94,7 +94,7 @@ func typeConflict(f *flowView, group string, src, dst kafka.GroupType, state kaf
 	fd.Fixes = []finding.Fix{{Mode: "kafka", WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000),
 		Text: fmt.Sprintf("If the group on %s is another application, give one of the two another id. If it is a left-over of this one, stop its members and delete it there; MirrorMaker 2 then makes the group anew.", f.Target),
 		Steps: []finding.Step{
-			{Text: "stop the members of the group on " + f.Target, Stops: []string{"consumers of " + group + " on " + f.Target}, Undo: "start them again"},
+			{Text: "stop the consumers of the group on " + f.Target + " and keep them stopped until the next step is done", Stops: []string{"consumers of " + group + " on " + f.Target}, Undo: "start them again"},
 			{Text: "delete the group with its positions on " + f.Target, Destructive: true, Undo: "none: its positions there are gone",
 				Command: cmp.Or(tool, "kafka-consumer-groups.sh") + " --bootstrap-server " + bootstrapOf(f.dst) + " --delete --group " + quote(group)}}}}
 	return fd

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -24,6 +23,11 @@ func bootstrapOf(c *clusterView) string {
 // consumerBootstrapOf is the same for the console consumer, which calls the option otherwise.
 func consumerBootstrapOf(c *clusterView) string {
 	return strings.Replace(bootstrapOf(c), " --command-config ", " --consumer.config ", 1)
+}
+
+// producerBootstrapOf is the same for the console producer.
+func producerBootstrapOf(c *clusterView) string {
+	return strings.Replace(bootstrapOf(c), " --command-config ", " --producer.config ", 1)
 }
 
 // evidence is what a command of mm2doctor is given to look at this flow.
@@ -101,14 +105,32 @@ func assignedCommand(f *flowView) finding.Command {
 	return recordsCommand(f.dst, f.workerTopic("config"), 0, "", "task.assigned.groups in the newest task-MirrorCheckpointConnector records")
 }
 
+// configOf shows the settings that a connector runs with.
+func configOf(f *flowView, connector, shows string) finding.Command {
+	switch f.Mode {
+	case "connect":
+		return f.restCommand(connector, "/config", shows)
+	case "msk-connect":
+		return finding.Command{Cluster: f.Target, Shows: shows, Command: "aws kafkaconnect describe-connector " + mskArn(f, connector) + " --query connectorConfiguration"}
+	}
+	name := connector
+	if f.Mode == "strimzi" {
+		name = f.connectorName(connector)
+	}
+	return recordsCommand(f.dst, f.workerTopic("config"), 0, "", shows+", in the newest record of connector-"+name)
+}
+
 // workerTopic names a topic in which the worker stores things (config, status, offset): by its own setting where that is
-// known, else as connect-mirror-maker calls it.
+// known, else as connect-mirror-maker or the operator calls it.
 func (f *flowView) workerTopic(kind string) string {
 	if e := find(entriesOf(f.settings.configured, worker), kind+".storage.topic"); e != nil && e.Value != "" {
 		return e.Value
 	}
 	if kind != "status" {
 		kind += "s"
+	}
+	if f.Mode == "strimzi" {
+		return "mirrormaker2-cluster-" + kind // the operator's default
 	}
 	return "mm2-" + kind + "." + f.Source + ".internal"
 }
@@ -124,14 +146,5 @@ func adminBootstrapOf(c *clusterView) string {
 
 // captureStep keeps all that the doctor reads, before something is deleted.
 func captureStep(f *flowView) finding.Step {
-	from := cmp.Or(f.File, "mm2.properties")
-	switch {
-	case f.ConnectURL != "":
-		from = "--connect-url " + quote(f.ConnectURL)
-	case f.File == "" && f.onConnect():
-		from = "--source " + bootstrapOf(f.src) + " --target " + bootstrapOf(f.dst)
-	case f.File != "":
-		from = quote(f.File)
-	}
-	return finding.Step{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.json " + from}
+	return finding.Step{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.json " + f.evidence()}
 }

@@ -15,7 +15,28 @@ func onConnect(t *testing.T) *snapshot.Snapshot {
 	s := readBundle(t, "../fixtures/codes/MM2D-211/near.json")
 	s.Flows[0].CheckpointsElsewhere = snapshot.None[snapshot.TopicRef]()
 	s.Clusters[1].Groups = snapshot.Is([]snapshot.Group{})
+	fill(s, "a.orders")
 	return s
+}
+
+// fill lets a copy hold what the source has, so that the offset syncs fit it.
+func fill(s *snapshot.Snapshot, copied string) {
+	from := map[int32]snapshot.Partition{}
+	for _, t := range s.Clusters[0].Topics.Or(nil) {
+		if t.Name == "orders" {
+			for _, p := range t.Partitions {
+				from[p.ID] = p
+			}
+		}
+	}
+	ts := s.Clusters[1].Topics.Or(nil)
+	for i := range ts {
+		if ts[i].Name == copied {
+			for j := range ts[i].Partitions {
+				ts[i].Partitions[j].End, ts[i].Partitions[j].Stable = from[ts[i].Partitions[j].ID].End, from[ts[i].Partitions[j].ID].End
+			}
+		}
+	}
 }
 
 func put(es *[]snapshot.ConfigEntry, key, value string) {
@@ -220,9 +241,132 @@ func TestAliasMismatch(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d findings, want one for each half", n)
 	}
+	if f := find1(r, "MM2D-406"); f != nil {
+		t.Errorf("the copies are those that the syncs speak of: %s", f.Because)
+	}
 	s.Clusters[2].ID = snapshot.Is("elsewhere")
 	r, _ = Run(s, Options{})
 	if f := find1(r, "MM2D-209"); f != nil {
 		t.Errorf("two targets: %s", f.Because)
+	}
+}
+
+// TestForeignSyncs: an empty copy is no proof of a deleted one where the syncs speak of copies by another name.
+func TestForeignSyncs(t *testing.T) {
+	says := func(s *snapshot.Snapshot) (own bool, under string) {
+		r, _ := Run(s, Options{})
+		for _, f := range r.Findings {
+			for _, e := range f.Explains {
+				if e.Code == "MM2D-406" {
+					under = f.Slug
+				}
+			}
+		}
+		return find1(r, "MM2D-406") != nil, under
+	}
+	empty := func() *snapshot.Snapshot {
+		s := onConnect(t)
+		s.Clusters[1].Topics = readBundle(t, "../fixtures/codes/MM2D-211/near.json").Clusters[1].Topics
+		return s
+	}
+	if own, _ := says(empty()); !own {
+		t.Error("one flow, its copy is empty: not told")
+	}
+	s := empty()
+	change(&s.Flows[0].Running, func(cs *snapshot.Connectors) {
+		put(&cs.Source, keyPolicyClass, mm2.IdentityPolicyClass)
+		put(&cs.Checkpoint, keyPolicyClass, mm2.DefaultPolicyClass)
+	})
+	if own, under := says(s); own || under != "policy-mismatch" {
+		t.Errorf("another policy: by itself %v, under %q", own, under)
+	}
+	s = empty()
+	half := s.Flows[0]
+	half.Source = "x"
+	change(&half.Running, func(c *snapshot.Connectors) { c.Checkpoint = nil })
+	change(&s.Flows[0].Running, func(c *snapshot.Connectors) { c.Source = nil })
+	s.Flows = append(s.Flows, half)
+	other := s.Clusters[0]
+	other.Alias = "x"
+	s.Clusters = append(s.Clusters, other)
+	if own, under := says(s); own || under != "" {
+		t.Errorf("the source connector has another alias: by itself %v, under %q", own, under)
+	}
+}
+
+// TestWorkerOfResource: what a resource says of its worker counts where nobody asked the worker.
+func TestWorkerOfResource(t *testing.T) {
+	idOfA := onConnect(t).Clusters[0].ID.Or("")
+	for _, c := range []struct {
+		name, on, id string // WorkerOn, and the id of that alias where it is a third
+		arrive       bool
+		slug         string
+	}{
+		{name: "the target", on: "b"},
+		{name: "the source", on: "a", slug: "connect-cluster-not-target"},
+		{name: "the source, and checkpoints arrive", on: "a", arrive: true},
+		{name: "another alias of the source", on: "c", id: idOfA, slug: "connect-cluster-not-target"},
+		{name: "another alias of the target", on: "c", id: onConnect(t).Clusters[1].ID.Or("")},
+		{name: "a third cluster", on: "c", id: "third", slug: "connect-cluster-not-target"},
+		{name: "a resource without connectCluster"},
+	} {
+		s := onConnect(t)
+		f := &s.Flows[0]
+		inResource(f, "kafka.strimzi.io/v1beta2")
+		f.WorkerCluster, f.Resource.WorkerOn = "", c.on
+		if c.id != "" {
+			s.Clusters = append(s.Clusters, snapshot.Cluster{Alias: c.on, ID: snapshot.Is(c.id)})
+		}
+		if c.arrive {
+			change(&f.Checkpointed, func(c *snapshot.Checkpoints) { c.Records = 1 })
+		}
+		r, _ := Run(s, Options{})
+		fd := find1(r, "MM2D-211")
+		slug := ""
+		if fd != nil {
+			slug = fd.Slug
+			if cmd := fd.Fixes[0].Steps[0].Command; !strings.Contains(cmd, `{"op":"add","path":"/spec/connectCluster","value":"b"}`) || fd.Fixes[0].Steps[0].Undo != "set it back to "+c.on {
+				t.Errorf("%s: %s", c.name, cmd)
+			}
+		}
+		if slug != c.slug {
+			t.Errorf("%s: %q, want %q", c.name, slug, c.slug)
+		}
+	}
+}
+
+// TestRestAskedByResource: a state that the resource asks for explains what the connector does, and stands for it where its
+// status is not known and nothing contradicts.
+func TestRestAskedByResource(t *testing.T) {
+	for _, c := range []struct {
+		name, mode, state, version string
+		status                     string // of the connector; empty: not known
+		fresh                      bool   // a checkpoint came a moment ago
+		because                    string
+	}{
+		{name: "stopped, and is", mode: "strimzi", state: "stopped", status: "STOPPED", because: "the connector is STOPPED, as the resource asks (mm2.yaml:17)"},
+		{name: "nobody asked", mode: "strimzi", state: "running", status: "PAUSED", because: "the connector is PAUSED"},
+		{name: "stopped, and runs", mode: "strimzi", state: "stopped", status: "RUNNING"},
+		{name: "stopped, status not known", mode: "strimzi", state: "stopped", because: "the connector is STOPPED by the resource (mm2.yaml:17)"},
+		{name: "stopped, status not known, and it writes", mode: "strimzi", state: "stopped", fresh: true},
+		{name: "stopped, by an operator that ignores it", mode: "strimzi", state: "stopped", version: "3.4.0"},
+		{name: "not a resource", mode: "connect", state: "stopped"},
+	} {
+		f := flowIn(c.mode, func(f *snapshot.Flow) {
+			f.Configured = snapshot.Is(snapshot.Connectors{Checkpoint: []snapshot.ConfigEntry{{Key: "state", Value: c.state, File: "mm2.yaml", Line: 17}}})
+			if c.status != "" {
+				f.Tasks = snapshot.Is([]snapshot.TaskStatus{{Connector: connCheckpoint, Task: -1, State: c.status}})
+			}
+		})
+		if c.fresh {
+			f.v.now = 1000
+			f.Checkpointed = snapshot.Is(snapshot.Checkpoints{Last: 999})
+		}
+		if c.version != "" {
+			f.gens.version, _ = mm2.ParseVersion(c.version)
+		}
+		if got := f.connectorDown(connCheckpoint); got != c.because {
+			t.Errorf("%s: %q, want %q", c.name, got, c.because)
+		}
 	}
 }

@@ -78,18 +78,33 @@ func (f *flowView) converterFaults() []converterFault {
 	return out
 }
 
+// asBytes are the converters that MirrorMaker 2 needs where it does not set them by itself.
+var asBytes = finding.Observed{{Name: keyConverter, Value: byteArrayConverter}, {Name: valueConverter, Value: byteArrayConverter}, {Name: headerConverter, Value: byteArrayConverter}}
+
+// foreignFix is for a checkpoints topic with records that are none, where no setting of a converter was seen.
+func (f *flowView) foreignFix() finding.Fix {
+	stop := finding.Step{Text: "stop whoever else writes into " + f.Checkpoints + ": only the checkpoint connector may", Stops: []string{"the foreign writer"}}
+	fix := finding.Fix{Mode: f.fixMode(), Text: "Stop whoever writes into the topic.", Steps: []finding.Step{stop}}
+	if f.fixMode() == "connect" || f.fixMode() == "msk-connect" {
+		fix.Text += " If it is the checkpoint connector itself, its converters are wrong: set them."
+		fix.Steps = append(fix.Steps, f.mode().set(f, []string{connCheckpoint}, asBytes)...)
+	}
+	return fix
+}
+
 // converterFix sets the converters on the connectors that lack them.
 func converterFix(f *flowView, cs []converterFault) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), Text: "Set the three converters; what was written before stays unreadable. Checkpoints are made anew when " + f.Checkpoints + " is deleted while the checkpoint connector is stopped.",
 		WaitSeconds: int((f.discoveryStart() + f.emitBudget() + f.commitBudget()) / 1000)}
-	props := finding.Observed{{Name: keyConverter, Value: byteArrayConverter}, {Name: valueConverter, Value: byteArrayConverter}, {Name: headerConverter, Value: byteArrayConverter}}
+	props := asBytes
 	if f.fixMode() == "dedicated" {
-		return finding.Fix{Mode: fix.Mode, Text: "Take the converters out of the file: MirrorMaker 2 sets ByteArrayConverter by itself. Then restart it.", WaitSeconds: fix.WaitSeconds,
-			Steps: []finding.Step{{Text: "remove key.converter, value.converter and header.converter, or set them to this for the flow", File: f.File, Properties: finding.Observed{{Name: f.Name() + "." + keyConverter, Value: byteArrayConverter}, {Name: f.Name() + "." + valueConverter, Value: byteArrayConverter}, {Name: f.Name() + "." + headerConverter, Value: byteArrayConverter}}}, restartStep(f)}}
+		fix.Text = "Take the converters out of the file: MirrorMaker 2 sets ByteArrayConverter by itself. Then restart it."
+		fix.Steps = append(f.mode().set(f, bothConnectors, props), restartStep(f))
+		fix.Steps[0].Text = "remove key.converter, value.converter and header.converter, or set them to this for the flow"
+		return fix
 	}
 	for _, c := range cs {
-		name := f.connectorName(c.connector)
-		fix.Steps = append(fix.Steps, finding.Step{Text: "set in the configuration of " + name, Properties: props, Stops: []string{name + " while it restarts"}})
+		fix.Steps = append(fix.Steps, f.mode().set(f, []string{c.connector}, props)...)
 	}
 	return fix
 }

@@ -98,7 +98,7 @@ type versionTold struct{ text, who string }
 func (f *flowView) told() []versionTold {
 	var out []versionTold
 	if s := f.v.snap.MM2Version; s != "" {
-		out = append(out, versionTold{s, "--mm2-version"})
+		out = append(out, versionTold{s, f.claimedBy()})
 	}
 	if s := f.WorkerVersion; s != "" {
 		out = append(out, versionTold{s, "the Connect worker at " + f.ConnectURL + " says version " + s})

@@ -118,6 +118,18 @@ func TestTouched(t *testing.T) {
 			snaps = append(snaps, fixture{name: c.Name + "/" + p.Phase, snap: s})
 		}
 	}
+	for _, f := range fixturesOf(t, "bundle") { // what a resource tells is read in its own mode only
+		m := runModes[len(runModes)-1]
+		s := m.of(f.snap)
+		for i := range s.Flows {
+			rest := []snapshot.ConfigEntry{{Key: keyState, Value: "stopped"}}
+			change(&s.Flows[i].Configured, func(c *snapshot.Connectors) {
+				c.Source, c.Checkpoint = append(rest, c.Source...), append(rest, c.Checkpoint...)
+			})
+			s.Flows[i].Tasks = snapshot.NotKnown[[]snapshot.TaskStatus](&snapshot.Gap{Code: "denied"})
+		}
+		snaps = append(snaps, fixture{name: f.name + ", " + m.name, snap: s})
+	}
 	seen := map[string]bool{}
 	for _, f := range snaps {
 		v := newView(f.snap)

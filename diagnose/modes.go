@@ -20,8 +20,8 @@ type mode struct {
 	stop, start func(f *flowView, connectors []string) []finding.Step
 	// resume takes up a connector that somebody paused or stopped.
 	resume func(f *flowView, connector string) finding.Step
-	// set gives a setting to all connectors that read it.
-	set func(f *flowView, key, value string) []finding.Step
+	// set gives settings to connectors, or to the worker.
+	set func(f *flowView, connectors []string, values finding.Observed) []finding.Step
 	// restartsItself: a changed setting is in force without a further step.
 	restartsItself bool
 	// owned are commands whose effect an operator takes back, and what to do instead.
@@ -148,21 +148,50 @@ func (f *flowView) readers(key string) []string {
 	return out
 }
 
-// before says how to take a setting back.
-func (f *flowView) before(connector, key string) string {
-	e, st := f.setting(connector, key).Get()
-	switch {
-	case st != snapshot.Known:
-		return ""
-	case e.Default || e.Value == "":
-		return "take the setting out again"
+// setSteps gives a setting to all connectors that read it.
+func (f *flowView) setSteps(key, value string) []finding.Step {
+	return f.mode().set(f, f.readers(key), finding.Observed{{Name: key, Value: value}})
+}
+
+// before says how to take settings back; it is silent where one of them is not known.
+func (f *flowView) before(connector string, values finding.Observed) string {
+	var out []string
+	for _, v := range values {
+		e, st := f.setting(connector, v.Name).Get()
+		what := "it"
+		if len(values) > 1 {
+			what = v.Name
+		}
+		switch {
+		case st == snapshot.Unknown:
+			return ""
+		case !e.Default && e.Value != "":
+			out = append(out, fmt.Sprintf("set %s back to %q", what, e.Value))
+		case len(values) > 1:
+			out = append(out, "take "+what+" out again")
+		default:
+			out = append(out, "take the setting out again")
+		}
 	}
-	return fmt.Sprintf("set it back to %q", e.Value)
+	return strings.Join(out, ", ")
+}
+
+// asMap is settings as the object of a JSON document.
+func asMap(values finding.Observed) map[string]string {
+	out := map[string]string{}
+	for _, v := range values {
+		out[v.Name] = fmt.Sprint(v.Value)
+	}
+	return out
 }
 
 func (f *flowView) names(connectors []string) []string {
 	out := make([]string, 0, len(connectors))
 	for _, c := range connectors {
+		if c == worker {
+			out = append(out, "all connectors of the worker")
+			continue
+		}
 		out = append(out, f.connectorName(c))
 	}
 	return out
@@ -182,13 +211,26 @@ func startProcess(*flowView, []string) []finding.Step {
 	return []finding.Step{{Text: startText}}
 }
 
-func resumeProcess(f *flowView, connector string) finding.Step { return resumeByREST(f, connector) }
+// resumeProcess writes what the REST interface, which dedicated mode has not, would have written: the connector's target state
+// in the worker's config topic, which all nodes follow. state.v2 came with 3.5 (KIP-875), and the topic outlives a restart.
+func resumeProcess(f *flowView, connector string) finding.Step {
+	record := "target-state-" + connector + `|{"state":"STARTED","state.v2":"STARTED"}`
+	return finding.Step{Text: "resume the connector by a record in the worker's config topic, since dedicated mode has no REST interface; a restart alone does not", Undo: "write the same record with PAUSED for STARTED",
+		Command: "echo " + quote(record) + " | kafka-console-producer.sh --bootstrap-server " + producerBootstrapOf(f.dst) + " --topic " + quote(f.workerTopic("config")) + " --property parse.key=true --property 'key.separator=|'"}
+}
 
-// setInFile writes with the flow's prefix, which outranks every other place.
-func setInFile(f *flowView, key, value string) []finding.Step {
-	step := finding.Step{Text: "set it for the flow", File: f.File, Properties: finding.Observed{{Name: f.Name() + "." + key, Value: value}}}
-	if e, st := f.setting(connCheckpoint, key).Get(); st == snapshot.Known && !e.Default && e.Value != "" {
-		step.Undo = fmt.Sprintf("set it back to %q", e.Value)
+// setInFile writes with the flow's prefix, which outranks every other place; the worker reads its own settings by the target's.
+func setInFile(f *flowView, connectors []string, values finding.Observed) []finding.Step {
+	step := finding.Step{Text: "set it for the flow", File: cmp.Or(f.File, "mm2.properties")}
+	prefix := f.Name()
+	if len(connectors) == 1 && connectors[0] == worker {
+		step.Text, prefix = "set it for the worker of all flows into "+f.Target, f.Target
+	}
+	for _, v := range values {
+		step.Properties = append(step.Properties, snapshot.Named{Name: prefix + "." + v.Name, Value: v.Value})
+		if e, st := f.setting(connectors[0], v.Name).Get(); st == snapshot.Known && !e.Default && e.Value != "" {
+			step.Undo = f.before(connectors[0], values)
+		}
 	}
 	return []finding.Step{step}
 }
@@ -271,20 +313,20 @@ func resumeByREST(f *flowView, connector string) finding.Step {
 }
 
 // setByREST: PATCH /config from Connect 3.8 on (KIP-477); before that the whole configuration is read, changed and put back.
-func setByREST(f *flowView, key, value string) []finding.Step {
+func setByREST(f *flowView, connectors []string, values finding.Observed) []finding.Step {
 	var out []finding.Step
-	for _, c := range f.readers(key) {
-		props := finding.Observed{{Name: key, Value: value}}
+	for _, c := range connectors {
 		if c == worker {
-			out = append(out, finding.Step{Text: "set it in the properties file of every Connect worker, then restart the workers one after the other", Properties: props, Stops: []string{"each worker's tasks while it restarts"}})
+			out = append(out, finding.Step{Text: "set it in the properties file of every Connect worker, then restart the workers one after the other", File: "properties file of each worker", Properties: values,
+				Stops: []string{"each worker's tasks while it restarts"}, Undo: f.before(c, values)})
 			continue
 		}
-		st := finding.Step{Text: "set it in the configuration of " + f.connectorName(c), Properties: props, Stops: []string{"the connector while it restarts by itself"}, Undo: f.before(c, key)}
-		change := quote(jsonText(map[string]string{key: value}))
+		st := finding.Step{Text: "set it in the configuration of " + f.connectorName(c), Properties: values, Stops: []string{"the connector while it restarts by itself"}, Undo: f.before(c, values)}
+		change := jsonText(asMap(values))
 		if yes, _ := f.workerAtLeast(3, 8); yes {
-			st.Command = "curl -sS -X PATCH -H 'Content-Type: application/json' -d " + change + " " + f.restURL(c, "/config")
+			st.Command = "curl -sS -X PATCH -H 'Content-Type: application/json' -d " + quote(change) + " " + f.restURL(c, "/config")
 		} else {
-			st.Command = "curl -sS " + f.restURL(c, "/config") + " | jq " + quote(". + "+jsonText(map[string]string{key: value})) + " | curl -sS -X PUT -H 'Content-Type: application/json' -d @- " + f.restURL(c, "/config")
+			st.Command = "curl -sS " + f.restURL(c, "/config") + " | jq " + quote(". + "+change) + " | curl -sS -X PUT -H 'Content-Type: application/json' -d @- " + f.restURL(c, "/config")
 		}
 		out = append(out, st)
 	}
@@ -317,19 +359,23 @@ func stopByMSK(f *flowView, connectors []string) []finding.Step {
 func startByMSK(f *flowView, connectors []string) []finding.Step {
 	var out []finding.Step
 	for _, c := range connectors {
-		out = append(out, finding.Step{Text: "create " + f.connectorName(c) + " again with the settings in " + saved(c) + " (aws kafkaconnect create-connector)"})
+		out = append(out, createByMSK(f, c, ""))
 	}
 	return out
 }
 
-func setByMSK(f *flowView, key, value string) []finding.Step {
+func createByMSK(f *flowView, connector, with string) finding.Step {
+	return finding.Step{Text: "create " + f.connectorName(connector) + " again with the settings in " + saved(connector) + with + " (aws kafkaconnect create-connector)"}
+}
+
+func setByMSK(f *flowView, connectors []string, values finding.Observed) []finding.Step {
 	var out []finding.Step
-	for _, c := range f.readers(key) {
+	for _, c := range connectors {
 		text := "set it in the configuration of " + f.connectorName(c) + " (aws kafkaconnect update-connector takes the whole configuration; where that is refused, delete the connector and create it again)"
 		if c == worker {
 			text = "set it in a new worker configuration, and create the connectors again with it: MSK Connect cannot change the one of a connector"
 		}
-		out = append(out, finding.Step{Text: text, Properties: finding.Observed{{Name: key, Value: value}}, Undo: f.before(c, key)})
+		out = append(out, finding.Step{Text: text, Properties: values, Stops: f.names([]string{c}), Undo: f.before(c, values)})
 	}
 	return out
 }

@@ -116,26 +116,34 @@ func typed(value string) any {
 	return value
 }
 
-// setInResource writes a setting where the operator takes it from, with one patch for all connectors that read it.
-func setInResource(f *flowView, key, value string) []finding.Step {
+// setInResource writes settings where the operator takes them from, with one patch for all connectors.
+func setInResource(f *flowView, connectors []string, values finding.Observed) []finding.Step {
 	r := f.resource()
 	var changes []patchOp
 	var shown finding.Observed
 	add := func(path string, v any) {
 		changes = append(changes, patchOp{Op: "add", Path: path, Value: v})
 	}
-	undo := ""
-	pattern := patternOf[key]
-	if strings.HasSuffix(r.APIVersion, "/v1alpha1") { // which had the older names only
-		pattern = strings.Replace(pattern, "Exclude", "Blacklist", 1)
+	var own finding.Observed // what is no field of the mirror itself
+	for _, v := range values {
+		if v.Name == keySourceAlias || v.Name == keyTargetAlias {
+			return []finding.Step{f.aliasInResource(v.Name, v.Value)}
+		}
+		pattern := patternOf[v.Name]
+		if strings.HasSuffix(r.APIVersion, "/v1alpha1") { // which had the older names only
+			pattern = strings.Replace(pattern, "Exclude", "Blacklist", 1)
+		}
+		if pattern == "" {
+			own = append(own, v)
+			continue
+		}
+		path := f.mirrorPath() + "/" + pattern
+		add(path, fmt.Sprint(v.Value))
+		shown = append(shown, snapshot.Named{Name: yamlPath(path), Value: v.Value})
 	}
-	if pattern != "" {
-		add(f.mirrorPath()+"/"+pattern, value)
-		shown = finding.Observed{{Name: yamlPath(changes[0].Path), Value: value}}
-		undo = f.before(connCheckpoint, key)
-	}
-	for _, c := range f.readers(key) {
-		if pattern != "" {
+	undo := f.before(connectors[len(connectors)-1], values)
+	for _, c := range connectors {
+		if len(own) == 0 {
 			break
 		}
 		section := sectionOf(c)
@@ -144,21 +152,53 @@ func setInResource(f *flowView, key, value string) []finding.Step {
 			config = cmp.Or(r.WorkerPath, "spec.target") + ".config"
 			base = "/" + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(strings.TrimSuffix(config, ".config"))
 		}
-		path := base + "/config/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+		all := map[string]any{}
+		for _, v := range own {
+			all[v.Name] = typed(fmt.Sprint(v.Value))
+		}
+		if tasks, ok := all[keyTasksMax]; ok { // a field beside config, which may not hold it
+			if slices.Contains(r.Sections, section) {
+				add(base+"/tasksMax", tasks)
+				shown = append(shown, snapshot.Named{Name: yamlPath(base) + ".tasksMax", Value: fmt.Sprint(tasks)})
+			}
+			continue
+		}
 		switch {
 		case slices.Contains(r.Sections, config):
-			add(path, typed(value))
+			for _, v := range own {
+				add(base+"/config/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(v.Name), all[v.Name])
+			}
 		case c == worker, slices.Contains(r.Sections, section):
-			add(base+"/config", map[string]any{key: typed(value)})
-		case len(f.readers(key)) == 1:
-			add(base, map[string]any{"config": map[string]any{key: typed(value)}})
+			add(base+"/config", all)
+		case len(connectors) == 1:
+			add(base, map[string]any{"config": all})
 		default:
 			continue // the mirror has no such connector
 		}
-		shown = append(shown, finding.Observed{{Name: yamlPath(base+"/config") + "." + key, Value: value}}...)
-		undo = f.before(c, key)
+		for _, v := range own {
+			shown = append(shown, snapshot.Named{Name: yamlPath(base+"/config") + "." + v.Name, Value: fmt.Sprint(v.Value)})
+		}
 	}
 	return []finding.Step{{Text: "set it in the resource; the operator passes it on and the connector restarts by itself", File: f.File, Properties: shown, Command: f.patch(changes...), Undo: undo}}
+}
+
+// aliasInResource: the operator gives connectors the aliases that the clusters have in the resource, and no others.
+func (f *flowView) aliasInResource(key string, alias any) finding.Step {
+	st := finding.Step{Text: "call the cluster so in the resource, wherever its alias stands; the operator makes the connectors anew under the other name", File: f.File, Stops: f.names(bothConnectors)}
+	which := map[string]string{keySourceAlias: "source", keyTargetAlias: "target"}[key]
+	paths := []string{"spec.clusters[].alias", yamlPath(f.mirrorPath()) + "." + which + "Cluster"}
+	switch {
+	case f.v1() && which == "target":
+		paths = []string{"spec.target.alias"}
+	case f.v1():
+		paths = []string{yamlPath(f.mirrorPath()) + ".source.alias"}
+	case which == "target":
+		paths = append(paths, "spec.connectCluster")
+	}
+	for _, p := range paths {
+		st.Properties = append(st.Properties, snapshot.Named{Name: p, Value: alias})
+	}
+	return st
 }
 
 // restartByOperator asks the operator by an annotation of the resource, which it takes away when that is done. From v1 on
@@ -205,6 +245,41 @@ func (f *flowView) statesKnown() bool {
 	return f.v1() || !f.gens.version.IsZero() && f.gens.version.AtLeast(3, 6, 0)
 }
 
+// keyState stands for the state that a resource asks of a connector (state, or pause up to v1beta2); it is no setting of
+// Kafka's.
+const keyState = "state"
+
+// askedToRest says that the resource asks a connector to be paused or stopped. An operator before 0.38, which cannot run Kafka
+// 3.5 and newer, knows pause alone.
+func (f *flowView) askedToRest(connector string) (snapshot.ConfigEntry, bool) {
+	if f.Mode != "strimzi" {
+		return snapshot.ConfigEntry{}, false
+	}
+	f.v.touch(finding.Settings)
+	e := find(entriesOf(f.settings.configured, connector), keyState)
+	if e == nil || e.Value != "paused" && e.Value != "stopped" {
+		return snapshot.ConfigEntry{}, false
+	}
+	v := f.gens.version
+	if !v.IsZero() && v.Before(3, 5, 0) && !slices.Contains(f.resource().Sections, sectionOf(connector)+".pause") {
+		return snapshot.ConfigEntry{}, false
+	}
+	return *e, true
+}
+
+// stillWrites says that what a connector writes came a moment ago: then the file is not what runs.
+func (f *flowView) stillWrites(connector string) bool {
+	var last int64
+	if connector == connSource {
+		f.v.touch(finding.SyncsTopic)
+		last = f.Syncs.Or(snapshot.Syncs{}).Last
+	} else {
+		f.v.touch(finding.CheckpointSet)
+		last = f.Checkpointed.Or(snapshot.Checkpoints{}).Last
+	}
+	return last > 0 && f.v.now-last < f.emitBudget()
+}
+
 func (f *flowView) setState(connector, state string) patchOp {
 	return patchOp{Op: "add", Path: f.mirrorPath() + "/" + sectionOf(connector) + "/state", Value: state}
 }
@@ -230,20 +305,30 @@ func stopByOperator(f *flowView, connectors []string) []finding.Step {
 		return f.stateSteps(connectors, "stop in the resource, and wait until the operator has done it: its status shows STOPPED", "stopped", "set the state to running")
 	}
 	var changes []patchOp
+	save := ""
 	for _, c := range connectors {
 		changes = append(changes, patchOp{Op: "remove", Path: f.mirrorPath() + "/" + sectionOf(c)})
+		save += f.kubectl("get", fmt.Sprintf("-o jsonpath='{.spec.mirrors[%d].%s}' > %s && ", f.resource().Mirror, sectionOf(c), saved(sectionOf(c))))
 	}
-	return []finding.Step{{Text: "keep a copy of the resource, then take the sections out of it: the operator deletes the connectors (it cannot stop one before Strimzi 0.38, and a paused task goes on writing group offsets)",
-		Stops: f.names(connectors), Undo: "put the sections back", Command: f.kubectl("get", "-o yaml > "+quote(f.resource().Name+".saved.yaml")) + " && " + f.patch(changes...)}}
+	return []finding.Step{{Text: "keep the sections, then take them out of the resource: the operator deletes the connectors (it cannot stop one before Strimzi 0.38, and a paused task goes on writing group offsets)",
+		Stops: f.names(connectors), Undo: "put the sections back", Command: save + f.patch(changes...)}}
 }
 
 func startByOperator(f *flowView, connectors []string) []finding.Step {
 	if f.statesKnown() {
 		return f.stateSteps(connectors, "let run again", "running", "")
 	}
-	file := cmp.Or(f.File, f.resource().Name+".saved.yaml")
-	return []finding.Step{{Text: "put the sections back: apply the resource as it was", Command: "kubectl apply" + f.namespace() + " -f " + quote(file)}}
+	var out []finding.Step
+	for _, c := range connectors {
+		ch := patchOp{Op: "add", Path: f.mirrorPath() + "/" + sectionOf(c), Value: "@"}
+		file := `'"$(cat ` + saved(sectionOf(c)) + `)"'` // between two parts of the quoted patch
+		out = append(out, finding.Step{Text: "put the section of " + f.connectorName(c) + " back", Command: strings.Replace(f.patch(ch), `"@"`, file, 1)})
+	}
+	return out
 }
+
+// claimedBy says who tells the version of MirrorMaker 2 that a look carries.
+func (f *flowView) claimedBy() string { return cmp.Or(f.v.snap.MM2VersionFrom, "--mm2-version") }
 
 func resumeByOperator(f *flowView, connector string) finding.Step {
 	if slices.Contains(f.resource().Sections, sectionOf(connector)+".pause") {
@@ -259,15 +344,19 @@ var ownedByStrimzi = []owned{
 	{[]string{"kafka-topics.sh --create", " --alter --topic ", "kafka-configs.sh"}, "Where the topic is a KafkaTopic, change that resource instead: the Topic Operator sets back what differs."},
 }
 
+// applyFix gives the file to the operator again, and asks what it makes of it.
+func (f *flowView) applyFix(text string, waitMs int64) finding.Fix {
+	return finding.Fix{Mode: "strimzi", Text: text, WaitSeconds: int(waitMs / 1000), Steps: []finding.Step{
+		{Text: "apply it", Command: "kubectl apply" + f.namespace() + " -f " + quote(cmp.Or(f.File, f.resource().Name+".yaml"))},
+		{Text: "read what the operator could not do", Command: f.kubectl("get", "-o jsonpath='{.status.conditions}'")}}}
+}
+
 // addSectionFix gives the mirror its checkpoint connector.
 func addSectionFix(f *flowView, waitMs int64) finding.Fix {
-	fix := finding.Fix{Mode: "strimzi", WaitSeconds: int(waitMs / 1000)}
 	if slices.Contains(f.resource().Sections, "checkpointConnector") {
-		fix.Text = "The resource has a checkpointConnector, and the operator has not made it: apply the resource, and read its conditions."
-		fix.Steps = []finding.Step{{Text: "apply it", Command: "kubectl apply" + f.namespace() + " -f " + quote(cmp.Or(f.File, f.resource().Name+".yaml"))},
-			{Text: "read why the operator did not make the connector", Command: f.kubectl("get", "-o jsonpath='{.status.conditions}'")}}
-		return fix
+		return f.applyFix("The resource has a checkpointConnector, and the operator has not made it: apply the resource, and read its conditions.", waitMs)
 	}
+	fix := finding.Fix{Mode: "strimzi", WaitSeconds: int(waitMs / 1000)}
 	fix.Text = "Add a checkpointConnector to the mirror, with the same replication policy and offset-syncs.topic.location as the sourceConnector."
 	config, shown := map[string]any{keySyncEnabled: true}, finding.Observed{}
 	for _, key := range []string{"replication.policy.class", "replication.policy.separator", keyLocation} {

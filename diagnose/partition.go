@@ -165,9 +165,13 @@ func logEnds(c *clusterView, topic, args, shows string) finding.Command {
 // restartSource restarts the source connector, alone where the mode can.
 func restartSource(f *flowView) finding.Step { return restartSteps(f, connSource)[0] }
 
-// setSource gives a setting to the connectors that read it, and puts it in force.
+// setSource gives a setting to the source connector, and to the others that have to agree in it, and puts it in force.
 func setSource(f *flowView, key, value string) []finding.Step {
-	steps := f.mode().set(f, key, value)
+	to := f.readers(key)
+	if !slices.Contains(to, connSource) || key == keyTasksMax {
+		to = []string{connSource}
+	}
+	steps := f.mode().set(f, to, finding.Observed{{Name: key, Value: value}})
 	if !f.mode().restartsItself {
 		steps = append(steps, restartSource(f))
 	}

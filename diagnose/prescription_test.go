@@ -51,13 +51,20 @@ type runMode struct {
 }
 
 var runModes = []runMode{
-	{"dedicated", func(*snapshot.Flow) {}},
+	{"dedicated", func(f *snapshot.Flow) {
+		f.Mode, f.ConnectURL, f.WorkerVersion, f.WorkerCluster, f.File = "dedicated", "", "", "", "mm2.properties"
+		f.SourceConnector, f.CheckpointConnector = "", ""
+	}},
 	{"connect", func(f *snapshot.Flow) {
 		f.Mode, f.ConnectURL, f.WorkerVersion, f.File = "connect", "http://connect:8083", "3.9.1", ""
 		f.SourceConnector, f.CheckpointConnector = "mirror-source", "mirror-checkpoint"
 	}},
 	{"connect", func(f *snapshot.Flow) {
 		f.Mode, f.ConnectURL, f.WorkerVersion, f.File = "connect", "http://connect:8083", "2.8.2", ""
+		f.SourceConnector, f.CheckpointConnector = "mirror-source", "mirror-checkpoint"
+	}},
+	{"msk-connect", func(f *snapshot.Flow) {
+		f.Mode, f.ConnectURL, f.WorkerVersion, f.File = "msk-connect", "", "", ""
 		f.SourceConnector, f.CheckpointConnector = "mirror-source", "mirror-checkpoint"
 	}},
 	{"strimzi", func(f *snapshot.Flow) { inResource(f, "kafka.strimzi.io/v1beta2") }},
@@ -68,21 +75,24 @@ func inResource(f *snapshot.Flow, apiVersion string) {
 	f.Mode, f.File = "strimzi", "mm2.yaml"
 	f.SourceConnector, f.CheckpointConnector = f.Name()+".MirrorSourceConnector", f.Name()+".MirrorCheckpointConnector"
 	if cs, st := f.Configured.Get(); st == snapshot.Known {
-		cs.Worker = nil
-		for _, kind := range []string{"config", "offset", "status"} {
-			cs.Worker = append(cs.Worker, snapshot.ConfigEntry{Key: kind + ".storage.topic", Value: "mirrormaker2-cluster-" + kind})
-		}
+		cs.Worker = nil // those of dedicated mode
 		f.Configured = snapshot.Is(cs)
 	}
 	f.Resource = &snapshot.Resource{APIVersion: apiVersion, Namespace: "dr", Name: "to-" + f.Target, WorkerOn: f.Target, WorkerPath: "spec.target",
 		Sections: []string{"sourceConnector", "sourceConnector.config", "checkpointConnector"}}
 }
 
-// byHand are steps that no command and no setting does.
-var byHand = map[string]bool{restartText: true, stopText: true, startText: true, "upgrade MirrorMaker 2 to 3.7.1 or newer": true, "upgrade the Connect workers to 3.7.1 or newer": true}
+// byHand are steps that no command and no setting does: what stops or starts a process of the operator's own, or asks for a
+// decision of his. All but a start say what they stop.
+var byHand = regexp.MustCompile(`^(?:re)?start MirrorMaker 2$|^stop MirrorMaker 2(?: on all nodes)?$|^upgrade (?:MirrorMaker 2|the Connect workers) to |^stop the consumers of the group |^stop whoever else writes |^create \S+ again with the settings in `)
+
+var startsOnly = regexp.MustCompile(`^start MirrorMaker 2$|^create \S+ again `)
 
 // ofDedicated are words and places that only dedicated mode has.
-var ofDedicated = regexp.MustCompile(`(?i)\b(?:re)?start MirrorMaker 2|\bstop MirrorMaker 2|mm2\.properties|\.properties\b|of that process|mm2-(?:configs|status|offsets)\.\w+\.internal`)
+var ofDedicated = regexp.MustCompile(`(?i)\b(?:re)?start MirrorMaker 2|\bstop MirrorMaker 2|mm2\.properties|of that process|mm2-(?:configs|status|offsets)\.\w+\.internal`)
+
+// placeholder is what a command must not leave to the reader.
+var placeholder = regexp.MustCompile(`\b(?:NAME|FILE|CONNECT|BOOTSTRAP|PRINCIPAL)\b`)
 
 // TestRepairsFitTheMode: every repair of every fixture, in each way of running MirrorMaker 2, names what that way has and has
 // a command, or settings with a place, for each step.
@@ -108,13 +118,25 @@ func TestRepairsFitTheMode(t *testing.T) {
 					if m.name != "dedicated" && ofDedicated.MatchString(fix.Text) {
 						t.Errorf("%s: %s", where, fix.Text)
 					}
+					stopped := false
 					for _, st := range fix.Steps {
 						checkStep(t, where, m.name, fd.Flow, st)
+						stopped = stopped || len(st.Stops) > 0
+						if inUse(s, st.Command) && !stopped {
+							t.Errorf("%s: nothing is stopped before: %s", where, st.Command)
+						}
 					}
 				}
 			}
 		}
 	}
+}
+
+// inUse says that a command deletes a topic that a flow works with.
+func inUse(s *snapshot.Snapshot, command string) bool {
+	return slices.ContainsFunc(s.Flows, func(f snapshot.Flow) bool {
+		return strings.HasSuffix(command, "--delete --topic "+quote(f.SyncsTopic)) || strings.HasSuffix(command, "--delete --topic "+quote(f.Checkpoints))
+	})
 }
 
 func checkStep(t *testing.T, where, mode, flow string, st finding.Step) {
@@ -133,7 +155,17 @@ func checkStep(t *testing.T, where, mode, flow string, st finding.Step) {
 	case mode == "strimzi" && strings.Contains(all, "/connectors/"):
 		t.Errorf("%s: the operator would set it back: %s", where, all)
 	}
-	if st.Command == "" && (len(st.Properties) == 0 || st.File == "") && !byHand[st.Text] && !strings.HasPrefix(st.Text, "stop the consumers of the group") {
+	switch {
+	case strings.Contains(st.Command, "/pause"):
+		t.Errorf("%s: a paused task goes on committing: %s", where, all)
+	case placeholder.MatchString(st.Command):
+		t.Errorf("%s: a placeholder: %s", where, all)
+	case st.Destructive && st.Undo == "":
+		t.Errorf("%s: no word of how to take it back: %s", where, all)
+	case st.Command != "", len(st.Properties) > 0 && (st.File != "" || strings.HasPrefix(st.Text, "set it in ")):
+	case !byHand.MatchString(st.Text):
 		t.Errorf("%s: nothing says how: %s", where, all)
+	case len(st.Stops) == 0 && !startsOnly.MatchString(st.Text):
+		t.Errorf("%s: by hand, and nothing says what it stops: %s", where, all)
 	}
 }

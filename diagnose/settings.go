@@ -15,6 +15,7 @@ const (
 	keyGroupsExclude   = "groups.exclude"
 	keyTopics          = "topics"
 	keyTopicsExclude   = "topics.exclude"
+	keyTasksMax        = "tasks.max"
 	keySyncEnabled     = "sync.group.offsets.enabled"
 	keySyncInterval    = "sync.group.offsets.interval.seconds"
 	keyEmitEnabled     = "emit.checkpoints.enabled"

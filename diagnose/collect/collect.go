@@ -38,9 +38,11 @@ type Request struct {
 	Literal    []string                // groups asked for by name
 	Connect    *Connect                // for flows in Connect mode; nil: not asked
 	MM2Version string
-	Tool       string
-	Now        func() time.Time
-	Progress   func(string) // may be nil
+	// MM2VersionFrom is who tells it where that is not the option.
+	MM2VersionFrom string
+	Tool           string
+	Now            func() time.Time
+	Progress       func(string) // may be nil
 }
 
 type collector struct {
@@ -68,7 +70,7 @@ type cluster struct {
 // Run reads everything once. It does not fail: what could not be read is a gap of the snapshot.
 func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 	c := &collector{Request: r, by: map[string]*cluster{}, gaps: slices.Clone(r.Gaps)}
-	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, Scope: r.Scope, Unresolved: r.Unresolved}
+	s := &snapshot.Snapshot{SchemaVersion: snapshot.SchemaVersion, Tool: r.Tool, Started: r.Now().UnixMilli(), MM2Version: r.MM2Version, MM2VersionFrom: r.MM2VersionFrom, Scope: r.Scope, Unresolved: r.Unresolved}
 	for _, rc := range r.Clusters {
 		cl := &cluster{Cluster: rc, topics: map[string]*snapshot.Topic{}, needed: map[string]bool{}, aged: map[string]bool{}, stables: map[string]bool{}, copies: map[string]bool{}}
 		cl.out = snapshot.Cluster{Alias: rc.Alias, Bootstrap: rc.Bootstrap, CommandConfig: rc.CommandConfig, Login: rc.Login}

@@ -13,18 +13,20 @@ const SchemaVersion = 1
 // offset syncs, source group offsets, target ends, source ends), so every value has its cause in the same snapshot; only
 // missing effects need an allowance for MirrorMaker 2's intervals.
 type Snapshot struct {
-	SchemaVersion int       `json:"schemaVersion"`
-	Tool          string    `json:"tool"`                 // name and version of what collected it
-	Origin        string    `json:"origin,omitempty"`     // the command that makes it again, for captures
-	Started       int64     `json:"started"`              // ms, when reading began
-	Taken         int64     `json:"taken"`                // ms, when reading ended: the report's only clock
-	MM2Version    string    `json:"mm2Version,omitempty"` // as claimed by the operator (--mm2-version), Apache numbering
-	Scope         Scope     `json:"scope"`
-	Clusters      []Cluster `json:"clusters"`             // by alias
-	Flows         []Flow    `json:"flows"`                // by source, target
-	Unresolved    []Problem `json:"unresolved,omitempty"` // what was asked for and could not be turned into a flow
-	Gaps          []Gap     `json:"gaps,omitempty"`       // failed reads that no single fact stands for
-	Earlier       *Snapshot `json:"earlier,omitempty"`    // the look before this one (a recheck, or --observe); has no Earlier itself
+	SchemaVersion int    `json:"schemaVersion"`
+	Tool          string `json:"tool"`                 // name and version of what collected it
+	Origin        string `json:"origin,omitempty"`     // the command that makes it again, for captures
+	Started       int64  `json:"started"`              // ms, when reading began
+	Taken         int64  `json:"taken"`                // ms, when reading ended: the report's only clock
+	MM2Version    string `json:"mm2Version,omitempty"` // as claimed by the operator (--mm2-version), Apache numbering
+	// MM2VersionFrom is who tells MM2Version where that is not the option: a resource.
+	MM2VersionFrom string    `json:"mm2VersionFrom,omitempty"`
+	Scope          Scope     `json:"scope"`
+	Clusters       []Cluster `json:"clusters"`             // by alias
+	Flows          []Flow    `json:"flows"`                // by source, target
+	Unresolved     []Problem `json:"unresolved,omitempty"` // what was asked for and could not be turned into a flow
+	Gaps           []Gap     `json:"gaps,omitempty"`       // failed reads that no single fact stands for
+	Earlier        *Snapshot `json:"earlier,omitempty"`    // the look before this one (a recheck, or --observe); has no Earlier itself
 }
 
 // Scope is what the operator asked for. Patterns are kept as given.
