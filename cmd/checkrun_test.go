@@ -115,7 +115,7 @@ func TestCheckRunFormats(t *testing.T) {
 		}
 	}
 	_, out, _ := checked(t, "conf/mm2.properties")
-	if !strings.Contains(out, "conf/mm2.properties:2:1 (a.enabled)\n     2 | a.enabled = false\n       | ^^^^^^^^^\n") || !strings.HasSuffix(out, "1 remark in 1 file - exit 1\n") {
+	if !strings.Contains(out, "conf/mm2.properties:2:1: error MM2D-301 group-offset-sync-disabled  a.enabled\n     2 | a.enabled = false\n       | ^^^^^^^^^\n") || !strings.HasSuffix(out, "1 remark in 1 file - exit 1\n") {
 		t.Error(out)
 	}
 	abs, err := filepath.Abs("conf/mm2.properties")
@@ -169,7 +169,7 @@ func TestCheckRunSuppressions(t *testing.T) {
 		".mm2doctor.yaml":  "ignore:\n- {rules: MM2D-301, path: 'dev/**', reason: a sandbox, expires: 2026-03-31}\n- {rules: MM2D-302, path: 'dev/*', reason: old}\n",
 	})
 	exit, out, _ := checked(t, "a.properties", "dev/b.properties")
-	if exit != 0 || strings.Contains(out, "error MM2D-301") || !strings.Contains(out, "2 silenced") || !strings.Contains(out, "MM2D-591 suppression-unused  .mm2doctor.yaml:3:3") {
+	if exit != 0 || strings.Contains(out, "error MM2D-301") || !strings.Contains(out, "2 silenced") || !strings.Contains(out, ".mm2doctor.yaml:3:3: info MM2D-591 suppression-unused") {
 		t.Errorf("exit %d\n%s", exit, out)
 	}
 	if exit, out, _ := checked(t, "a.properties", "--fix"); exit != 0 || content(t, "a.properties") != "# mm2doctor:ignore MM2D-301 one way only\na.enabled=false\n" {

@@ -18,11 +18,7 @@ func Lint(w io.Writer, r *Result, o Options) error {
 		f := &r.Findings[i]
 		p.blank()
 		places := r.places(f)
-		head := *f
-		if len(places) > 1 {
-			head.Subject, head.Subjects, head.SubjectCount = places[0].Subject, nil, 1 // the others follow with their lines
-		}
-		p.titleLines(&head)
+		p.lintHead(f, places[0])
 		for n, s := range places {
 			if n > 0 {
 				p.label("also", p.clean(s.where(f)))
@@ -38,7 +34,9 @@ func Lint(w io.Writer, r *Result, o Options) error {
 			p.label("observed", observed(p.s, f.Observed))
 			p.label("leads to", p.prose(f.Consequence))
 		}
-		p.fixes(f)
+		if f.Severity > finding.Info || o.Verbose {
+			p.fixes(f)
+		}
 		for n := range f.Confirm {
 			if o.Verbose {
 				p.confirm(&f.Confirm[n])
@@ -53,6 +51,22 @@ func Lint(w io.Writer, r *Result, o Options) error {
 	p.line(r.lintVerdict(p))
 	_, err := w.Write(p.b.Bytes())
 	return err
+}
+
+// lintHead begins with file:line:column, as editors and CI servers look for it; what is about no file begins as in a report.
+func (p *printer) lintHead(f *finding.Finding, s spot) {
+	if s.File == "" {
+		p.titleLines(f)
+		return
+	}
+	at := finding.Subject{File: s.File, Line: s.Line, Column: s.Column}
+	style, _ := severityLook(f.Severity)
+	words := f.Severity.String() + " " + p.clean(codeOf(f)) + " " + p.clean(f.Slug)
+	head := place(p.s, at) + ": " + p.s.Paint(style, words)
+	if key := p.clean(s.Key); key != "" {
+		head += "  " + key
+	}
+	p.line(head)
 }
 
 // LintJSON writes the envelope of JSON with the findings alone.
