@@ -1,6 +1,6 @@
 // Package fix makes the repairs that are safe to make unseen: those whose fixes carry edits.
 //
-// What may enter: choosing edits, making them in texts, looking again. No rule says here what is safe, and no file is touched.
+// What may enter: which repairs are safe, choosing edits, making them in texts, looking again. No file is touched.
 package fix
 
 import (

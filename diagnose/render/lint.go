@@ -34,8 +34,11 @@ func Lint(w io.Writer, r *Result, o Options) error {
 			p.label("observed", observed(p.s, f.Observed))
 			p.label("leads to", p.prose(f.Consequence))
 		}
-		if f.Severity > finding.Info || o.Verbose {
+		switch {
+		case o.Verbose:
 			p.fixes(f)
+		case f.Severity > finding.Info && len(f.Fixes) > 0:
+			p.label("fix", p.prose(f.Fixes[0].Text))
 		}
 		for n := range f.Confirm {
 			if o.Verbose {

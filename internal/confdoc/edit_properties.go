@@ -178,3 +178,29 @@ func escapeRune(w *strings.Builder, r rune) {
 		w.WriteRune(r)
 	}
 }
+
+// LiftComment gives the edit that puts what was meant as a comment behind a value on a line of its own before the entry; value is what
+// is to remain of the value. Only for entries of one line.
+func LiftComment(name string, b []byte, line int, value string) ([]Edit, error) {
+	p, _ := ParseProperties(name, b)
+	i := slices.IndexFunc(p.Entries, func(e Entry) bool { return e.Line == line })
+	if i < 0 || p.Entries[i].Value == value {
+		return nil, nil
+	}
+	e := p.Entries[i]
+	unsafe := &Unsafe{name, fmt.Sprintf("%q", e.Key), "its value does not end in a comment on the same line"}
+	if e.Line != e.EndLine {
+		return nil, unsafe
+	}
+	from := e.ValueColumn - 1
+	at := strings.IndexByte(e.Raw[from:], '#')
+	if at < 0 {
+		return nil, unsafe
+	}
+	indent := e.Raw[:e.Column-1]
+	comment := strings.TrimRight(e.Raw[from+at:], " \t\f")
+	kept := strings.TrimRight(e.Raw[:from+at], " \t\f")
+	meaning := pairs(p)
+	meaning[i].value = value
+	return proved(name, b, e.Key, meaning, Edit{name, e.Start, e.End, indent + comment + lineEnd(b) + kept})
+}
