@@ -88,7 +88,7 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 		for i, t := range texts {
 			files[i] = lint.File(t)
 		}
-		return lint.Run(files, opts)
+		return fix.Safe(texts, lint.Run(files, opts))
 	})
 }
 
