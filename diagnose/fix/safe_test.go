@@ -14,7 +14,7 @@ func TestSafe(t *testing.T) {
 		key, value string
 		want       string // "" for no edit
 	}{
-		{"comment-after-value", "x = 1\r\n  a = b\t # why \\\r\ny = 1\r\n", 2, "a", "b", "x = 1\r\n  # why \\\r\n  a = b\r\ny = 1\r\n"},
+		{"comment-after-value", "x = 1\r\n  a = b\t # why\r\ny = 1\r\n", 2, "a", "b", "x = 1\r\n  # why\r\n  a = b\r\ny = 1\r\n"},
 		{"comment-after-value", "a = b \\\n # why\n", 1, "a", "b", ""},
 		{"comment-after-value", "a = # why", 1, "a", "", "# why\na ="},
 		{"trailing-whitespace", "a = true  \nb = 1\n", 1, "a", "true", "a = true\nb = 1\n"},
