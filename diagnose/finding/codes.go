@@ -11,6 +11,9 @@ type Entry struct {
 	Title    string
 }
 
+// OfConfiguration says that only rules over configurations find the code: it has fixtures in fixtures/lint instead of snapshots.
+func (e Entry) OfConfiguration() bool { return e.Code/100 == 5 }
+
 // Codes is the table. Every entry has a page docs/codes/MM2D-nnn.md, a fixture, a near miss and a golden report.
 var Codes = []Entry{
 	{1, "cluster-unreachable", nil, Error, LinkNone, "A bootstrap address or an advertised listener does not answer"},

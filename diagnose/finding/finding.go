@@ -15,9 +15,6 @@ type Code int
 // String gives "MM2D-302".
 func (c Code) String() string { return fmt.Sprintf("MM2D-%03d", int(c)) }
 
-// OfConfiguration says that the code is about a configuration file, not about a snapshot: lint rules and suppressions.
-func (c Code) OfConfiguration() bool { return c/100 == 5 }
-
 // MarshalText makes codes readable in JSON.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
