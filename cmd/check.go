@@ -52,7 +52,7 @@ Without --mm2-version, and where a resource states none, rules that depend on th
 	}
 	o.flags(c)
 	f := c.Flags()
-	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2, such as 3.9.1")
+	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
 	f.BoolVar(&o.Effective, "effective", false, "print the settings in force for each flow, connector and worker, with their origin, instead of findings")
 	return c
 }
@@ -61,8 +61,11 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 	var err error
 	opts := lint.Options{}
 	if o.MM2Version != "" {
-		if opts.Version, err = parseVersion(o.MM2Version); err != nil {
+		if opts.Version, err = claimedVersion(o.MM2Version); err != nil {
 			return err
+		}
+		if b, err := mm2.ParseBuild(o.MM2Version); err == nil {
+			opts.Range = b.Range
 		}
 	}
 	files, err := o.read()
@@ -90,17 +93,6 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 		}
 		return fix.Safe(texts, lint.Run(files, opts))
 	})
-}
-
-func parseVersion(s string) (mm2.Version, error) {
-	v, err := mm2.ParseVersion(s)
-	if err != nil {
-		return v, usage("--mm2-version %s: %v", s, err)
-	}
-	if v.WasNeverReleased() {
-		return v, usage("--mm2-version %s: this version was never released; look at the jar connect-mirror-*.jar for the right one", s)
-	}
-	return v, nil
 }
 
 // maxConfig bounds a configuration; what is larger is none.

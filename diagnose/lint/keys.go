@@ -43,6 +43,9 @@ func (l *linter) configKeys(s *setup, file string, config *confdoc.Node, path st
 		v := connectorKey(f.Key, level{reader: r, version: s.version, mode: s.mode, other: other, value: value, own: own})
 		if s.mode == strimzi {
 			v = operatorKey(f.Key, v, r)
+			if field := patterns[f.Key]; field != "" && v.slug == "" {
+				v = v.but("operator-managed-key", finding.Info, field+" of the mirror", "%s of the mirror is the place for it, and reaches both connectors; where it is set, it wins over what stands here.", field)
+			}
 		}
 		bad := false
 		switch {
@@ -63,6 +66,9 @@ func (l *linter) configKeys(s *setup, file string, config *confdoc.Node, path st
 		}
 	}
 }
+
+// patterns are fields of a mirror that become settings of its connectors.
+var patterns = map[string]string{"topics": "topicsPattern", "topics.exclude": "topicsExcludePattern", "groups": "groupsPattern", "groups.exclude": "groupsExcludePattern"}
 
 // operatorKey: what the operator writes itself.
 func operatorKey(key string, v verdict, r conf.Reader) verdict {

@@ -109,6 +109,9 @@ func connectorKey(key string, at level) verdict {
 	if hasPrefix(key, freeConnector) {
 		return plugIn(key)
 	}
+	if strings.HasPrefix(key, "errors.deadletterqueue.") {
+		return verdict{name: key}.but("no-effect-key", finding.Info, "", "Only sink connectors have a dead letter queue; MirrorMaker 2's are source connectors.")
+	}
 	k, known := conf.LookupKafkaKey(key)
 	switch {
 	case known && k.Of&conf.OfConnector != 0:

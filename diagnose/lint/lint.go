@@ -23,6 +23,8 @@ type File struct {
 type Options struct {
 	// Version of MirrorMaker 2; zero: what a resource states, else a rule that depends on it is judged for 2.7.0 and later together.
 	Version mm2.Version
+	// Range is what a vendor's build may behave like; zero: the version alone. A bug is claimed only where all of it has it.
+	Range mm2.Range
 }
 
 // Run judges all files together: connectors of one flow may stand in several. Findings come by file and line, in the order
@@ -44,12 +46,13 @@ type linter struct {
 	// secrets are places of literal secrets, by file.
 	secrets map[string][]place
 	// wrong are settings whose value was found at fault: no rule builds on them.
-	wrong map[place]bool
-	names map[string][]*flow
+	wrong   map[place]bool
+	names   map[string][]*flow
+	filters map[filterKey]compiled
 }
 
 func read(files []File, o Options) *linter {
-	l := &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}}
+	l := &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}, filters: map[filterKey]compiled{}}
 	var connectors []conf.Connector
 	for i, f := range files {
 		if _, again := l.order[f.Name]; !again {

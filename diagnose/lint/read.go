@@ -50,11 +50,19 @@ func embedded(b []byte) bool {
 	return bytes.Contains(b, []byte("->")) && bytes.Contains(b, []byte("clusters")) && bytes.Contains(b, []byte(".enabled"))
 }
 
+var (
+	resourceHead = regexp.MustCompile(`(?m)^apiVersion:[ \t]+\S`)
+	resourceKind = regexp.MustCompile(`(?m)^kind:[ \t]+\S`)
+)
+
 // kindOf is Sniff on what is left when template text is taken out.
 func kindOf(b []byte) confdoc.Kind {
 	k := confdoc.Sniff(b)
 	if k == confdoc.KindJSON || k == confdoc.KindBinary {
 		return k
+	}
+	if resourceHead.Match(b) && resourceKind.Match(b) {
+		return confdoc.KindYAML // a ConfigMap holds lines of properties
 	}
 	if text, marks, _ := mask(b, false); len(marks) > 0 {
 		if j := bytes.TrimSpace(text); len(j) > 0 && (j[0] == '{' || j[0] == '[') {
@@ -90,6 +98,9 @@ func standalone(f File) (conf.Connector, bool) {
 	}
 	n := &confdoc.Node{Kind: confdoc.Map, Line: 1, Column: 1}
 	for _, e := range p.Entries {
+		if a, _, ok := strings.Cut(e.Key, "->"); ok && p.Value(a+".bootstrap.servers") != "" {
+			return conf.Connector{}, false // a flow of dedicated mode
+		}
 		n.Fields = append(n.Fields, confdoc.Field{Key: e.Key, Line: e.Line, Column: e.Column, Duplicate: e.Duplicate, Value: &confdoc.Node{Kind: confdoc.String, Value: e.Value, Line: e.ValueLine, Column: e.ValueColumn}})
 	}
 	found := conf.Connectors([]confdoc.Doc{{File: f.Name, Root: n}})

@@ -32,7 +32,7 @@ func (l *linter) lostDefaults(f *flow) {
 	if lists.Exclude.IsDefault() || !l.sound(lists.Exclude) || !l.sound(lists.Include) {
 		return
 	}
-	filter, err := f.GroupFilter()
+	filter, err := l.groupFilter(f)
 	if err != nil || filter == nil {
 		return
 	}
@@ -61,6 +61,40 @@ func (l *linter) lostDefaults(f *flow) {
 	l.add(say{slug: "default-exclude-lost", severity: sev, at: at, flow: f.Name(), because: fmt.Sprintf("The list replaces the built-in one (%s) and is not added to it: from now on %s are synced too.", mm2.DefaultGroupsExclude, strings.Join(gone, ", ")), leads: "Foreign groups appear on the target and are committed there.", fixes: f.in.inPlace(at, whole)})
 }
 
+// compiled is a filter, or why there is none.
+type compiled struct {
+	filter *mm2.Filter
+	err    error
+}
+
+type filterKey struct {
+	f      *flow
+	r      conf.Reader
+	groups bool
+}
+
+// groupFilter is Flow.GroupFilter, compiled once.
+func (l *linter) groupFilter(f *flow) (*mm2.Filter, error) {
+	return l.filter(filterKey{f, conf.Checkpoint, true}, func() (*mm2.Filter, error) { return f.GroupFilter() })
+}
+
+// topicFilter is Flow.TopicFilter, compiled once. In dedicated mode both connectors have the same.
+func (l *linter) topicFilter(f *flow, r conf.Reader) (*mm2.Filter, error) {
+	if f.in.mode == dedicated {
+		r = conf.Source
+	}
+	return l.filter(filterKey{f, r, false}, func() (*mm2.Filter, error) { return f.TopicFilter(r) })
+}
+
+func (l *linter) filter(k filterKey, compile func() (*mm2.Filter, error)) (*mm2.Filter, error) {
+	c, ok := l.filters[k]
+	if !ok {
+		c.filter, c.err = compile()
+		l.filters[k] = c
+	}
+	return c.filter, c.err
+}
+
 var literal = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:\\?\.[A-Za-z0-9_-]+)*$`)
 
 // selfExcluded: a name that the include list spells out, and the exclude list takes away.
@@ -68,14 +102,23 @@ func (l *linter) selfExcluded(f *flow) {
 	if !f.Enabled {
 		return
 	}
-	if filter, err := f.GroupFilter(); err == nil && filter != nil && f.Has(conf.Checkpoint) {
-		l.spelledOut(f, conf.Checkpoint, filter, f.GroupLists(), "group-filtered-out", "group", "groups.exclude")
-	}
-	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint} {
-		if filter, err := f.TopicFilter(r); err == nil && filter != nil && f.Has(r) {
-			l.spelledOut(f, r, filter, f.TopicLists(r), "group-topic-filtered-out", "topic", "topics.exclude")
+	if lists := f.GroupLists(); f.Has(conf.Checkpoint) && spellsOut(lists.Include.Value) {
+		if filter, err := l.groupFilter(f); err == nil && filter != nil {
+			l.spelledOut(f, conf.Checkpoint, filter, lists, "group-filtered-out", "group", "groups.exclude")
 		}
 	}
+	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint} {
+		if lists := f.TopicLists(r); f.Has(r) && spellsOut(lists.Include.Value) {
+			if filter, err := l.topicFilter(f, r); err == nil && filter != nil {
+				l.spelledOut(f, r, filter, lists, "group-topic-filtered-out", "topic", "topics.exclude")
+			}
+		}
+	}
+}
+
+// spellsOut says that a list has a name, and not only patterns.
+func spellsOut(list string) bool {
+	return slices.ContainsFunc(mm2.SplitList(strings.ReplaceAll(list, "|", ",")), literal.MatchString)
 }
 
 func (l *linter) spelledOut(f *flow, r conf.Reader, filter *mm2.Filter, lists conf.Lists, slug, what, key string) {

@@ -298,12 +298,7 @@ func (l *linter) converters(f *flow) {
 		}
 		for _, part := range []string{"key", "value", "header"} {
 			key := part + ".converter"
-			var e conf.Effective
-			for _, x := range f.Settings(r) {
-				if x.Key == key {
-					e = x
-				}
-			}
+			e, _ := f.Given(r, key)
 			class := strings.TrimSpace(e.Value)
 			if e.File == "" || !l.sound(e) || strings.HasSuffix(class, byteArray) || class == "ByteArray" || part == "header" && strings.HasSuffix(class, "SimpleHeaderConverter") {
 				continue
@@ -319,7 +314,7 @@ func (l *linter) converters(f *flow) {
 			continue
 		}
 		for _, key := range []string{"key.converter", "value.converter"} {
-			if slices.ContainsFunc(f.Settings(r), func(e conf.Effective) bool { return e.Key == key }) {
+			if _, given := f.Given(r, key); given {
 				continue
 			}
 			at := f.at[r]

@@ -229,9 +229,18 @@ func (l *linter) stated(s *setup) {
 			at.key = "--mm2-version"
 		}
 	}
+	may := l.o.Range
+	if l.o.Version.IsZero() {
+		if b, err := mm2.ParseBuild(s.Claimed); err == nil {
+			may = b.Range
+		}
+	}
+	if may == (mm2.Range{}) {
+		may = mm2.Exactly(s.version)
+	}
 	var ids, texts []string
 	for _, b := range bugs.All() {
-		if b.Component == bugs.Translation && b.Status == bugs.Fixed && b.Impact.Weight() >= bugs.Missing.Weight() && b.Affected(s.version) {
+		if b.Component == bugs.Translation && b.Status == bugs.Fixed && b.Impact.Weight() >= bugs.Missing.Weight() && b.Affected(s.version) && everywhere(b, may) {
 			ids = append(ids, b.ID)
 			if len(texts) < 3 {
 				texts = append(texts, b.Title+" ("+b.ID+")")
@@ -243,6 +252,16 @@ func (l *linter) stated(s *setup) {
 	}
 	l.add(say{slug: "version-known-bugs", severity: finding.Warning, at: at, because: fmt.Sprintf("MirrorMaker 2 %s translates offsets with faults that later releases have repaired: %s.", s.version, strings.Join(texts, "; ")), bugs: ids,
 		leads: "Offsets on the target can be missing or wrong although the configuration is right.", fixes: s.advice("Upgrade to 3.7.2 or later; %s is generation %s.", s.version, s.version.Generation())})
+}
+
+// everywhere says that all releases of a range show a bug.
+func everywhere(b bugs.Bug, r mm2.Range) bool {
+	for _, v := range mm2.Releases() {
+		if r.Contains(v) && !b.Affected(v) {
+			return false
+		}
+	}
+	return true
 }
 
 // workerGroups: two workers of one group, or with one set of topics, take each other's work.

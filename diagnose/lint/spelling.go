@@ -54,8 +54,7 @@ func nearest(name string, names []string) string {
 		if p == plain && n != name {
 			return n
 		}
-		if slices.Contains([]string{n + "d", strings.TrimSuffix(n, ".enabled"), strings.TrimSuffix(n, ".class"), strings.Replace(n, ".topic.replication", ".replication", 1), strings.Replace(n, ".seconds", ".ms", 1),
-			strings.TrimSuffix(n, ".seconds"), strings.Replace(n, "group.", "consumer.group.", 1), strings.Replace(n, "groups.", "group.", 1), strings.Replace(n, "topics.", "topic.", 1)}, name) && n != name {
+		if n != name && shortened(n, name) {
 			return n
 		}
 		most := 2
@@ -75,10 +74,40 @@ func nearest(name string, names []string) string {
 	return best
 }
 
+// shortened says that a name is a setting's with a part left out or exchanged, as it often is.
+func shortened(setting, name string) bool {
+	for _, end := range []string{".enabled", ".class", ".seconds"} {
+		if rest, ok := strings.CutSuffix(setting, end); ok && rest == name {
+			return true
+		}
+	}
+	for _, x := range [][2]string{{".topic.replication", ".replication"}, {".seconds", ".ms"}, {"group.", "consumer.group."}} {
+		if strings.Contains(setting, x[0]) && strings.Replace(setting, x[0], x[1], 1) == name {
+			return true
+		}
+	}
+	return false
+}
+
 // plainName takes away what people get wrong first: case, and what stands between words.
 func plainName(s string) string {
-	return strings.NewReplacer("_", ".", "-", ".", " ", "").Replace(strings.ToLower(s))
+	if p, ok := plain()[s]; ok {
+		return p
+	}
+	return separators.Replace(strings.ToLower(s))
 }
+
+var (
+	separators = strings.NewReplacer("_", ".", "-", ".", " ", "")
+	// plain holds the plain names of all settings that are known.
+	plain = sync.OnceValue(func() map[string]string {
+		out := map[string]string{}
+		for _, n := range bareNames() {
+			out[n] = separators.Replace(strings.ToLower(n))
+		}
+		return out
+	})
+)
 
 // distance counts insertions, deletions, changes and exchanged neighbours, up to most+1.
 func distance(a, b string, most int) int {

@@ -11,13 +11,18 @@ import (
 // opposite gives the flows of the other direction between the same clusters, in any of the files.
 func (l *linter) opposite(f *flow) []*flow {
 	var out []*flow
-	for _, o := range l.byName()[f.Target+"->"+f.Source] {
-		if o.in == f.in || sameCluster(f.in.cluster(f.Source), o.in.cluster(o.Target)) && sameCluster(f.in.cluster(f.Target), o.in.cluster(o.Source)) {
+	all := l.byName()[f.Target+"->"+f.Source]
+	copies := len(all) > mostParts || len(l.byName()[f.Name()]) > mostParts
+	for _, o := range all {
+		if o.in == f.in || !copies && sameCluster(f.in.cluster(f.Source), o.in.cluster(o.Target)) && sameCluster(f.in.cluster(f.Target), o.in.cluster(o.Source)) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
+
+// mostParts: a flow that stands in more files than that stands there in copies, each of which is judged by itself.
+const mostParts = 4
 
 // byName are the flows of all set-ups.
 func (l *linter) byName() map[string][]*flow {
@@ -78,12 +83,14 @@ func (l *linter) twoWay(f, o *flow) {
 	bothRun := running(f) && running(o)
 	l.twoWaySync(f, o)
 	if f.Has(conf.Source) && o.Has(conf.Source) && identity(f.Policy()) && identity(o.Policy()) {
-		a, err1 := f.TopicFilter(conf.Source)
-		b, err2 := o.TopicFilter(conf.Source)
+		a, err1 := l.topicFilter(f, conf.Source)
+		b, err2 := l.topicFilter(o, conf.Source)
 		if err1 == nil && err2 == nil && overlap(a, b) {
 			e, _ := o.Get(conf.Source, "replication.policy.class")
 			sev, text := finding.Error, "%s and %s both keep topic names and let the same topics through. IdentityReplicationPolicy does not see that a record came from the other side."
-			if !bothRun {
+			if drops(f) || drops(o) {
+				sev, text = finding.Info, "%s and %s both keep topic names and let the same topics through. Only what their transforms drop can keep records from going round."
+			} else if !bothRun {
 				sev, text = finding.Warning, "%s and %s both keep topic names and let the same topics through; one of them is halted. Once both run, records go round: IdentityReplicationPolicy does not see that a record came from the other side."
 			}
 			l.add(say{slug: "identity-loop", severity: sev, at: o.where(conf.Source, e, "replication.policy.class"), flow: o.Name(), because: fmt.Sprintf(text, f.Name(), o.Name()), leads: "Each record is copied back and forth for ever.",
@@ -101,6 +108,12 @@ func (l *linter) twoWay(f, o *flow) {
 	}
 }
 
+// drops: a transform of the source connector may drop records that came from the other side.
+func drops(f *flow) bool {
+	v, e := f.Text(conf.Source, "transforms")
+	return !e.IsDefault() && v != ""
+}
+
 // twoWaySync: both flows commit offsets of the same groups (KAFKA-18995).
 func (l *linter) twoWaySync(f, o *flow) {
 	if !f.Has(conf.Checkpoint) || !o.Has(conf.Checkpoint) {
@@ -111,8 +124,8 @@ func (l *linter) twoWaySync(f, o *flow) {
 	if !ok1 || !ok2 || !a || !b {
 		return
 	}
-	fa, err1 := f.GroupFilter()
-	fb, err2 := o.GroupFilter()
+	fa, err1 := l.groupFilter(f)
+	fb, err2 := l.groupFilter(o)
 	if err1 != nil || err2 != nil || !overlap(fa, fb) {
 		return
 	}
@@ -143,8 +156,8 @@ func (l *linter) fanIn(s *setup) {
 			first[f.Target] = f
 			continue
 		}
-		a, err1 := o.TopicFilter(conf.Source)
-		b, err2 := f.TopicFilter(conf.Source)
+		a, err1 := l.topicFilter(o, conf.Source)
+		b, err2 := l.topicFilter(f, conf.Source)
 		if err1 != nil || err2 != nil || !overlap(a, b) {
 			continue
 		}
