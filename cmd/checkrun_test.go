@@ -189,7 +189,7 @@ func TestCheckRunFix(t *testing.T) {
 		t.Errorf("--diff: exit %d\n%q\nwant\n%q", exit, out, want)
 	}
 	exit, out, errs := checked(t, name, "--fix")
-	if exit != 0 || content(t, name) != after || !strings.Contains(out, "OK: 0 errors") || errs != "mm2.properties: repairs made: 1\n" {
+	if exit != 0 || content(t, name) != after || !strings.Contains(out, "OK: 0 errors, 0 warnings, 1 remark") || errs != "mm2.properties: repairs made: 1\n" {
 		t.Errorf("--fix: exit %d\n%s%s%q", exit, out, errs, content(t, name))
 	}
 	if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {

@@ -67,9 +67,9 @@ func (r *Result) verdict() string {
 	for i := range r.Findings {
 		n[r.Findings[i].Severity]++
 	}
-	text := count(n[finding.Error], "error") + ", " + count(n[finding.Warning], "warning")
-	if n[finding.Info] > 0 {
-		text += ", " + count(n[finding.Info], "remark")
+	text := count(n[finding.Error], "error") + ", " + count(n[finding.Warning], "warning") + ", " + count(n[finding.Info], "remark")
+	if len(r.Findings) == 0 {
+		text = "nothing found"
 	}
 	if len(r.Files) > 0 {
 		text += " in " + count(len(r.Files), "file")
