@@ -39,7 +39,7 @@ func (l *linter) configKeys(s *setup, file string, config *confdoc.Node, path st
 			l.add(say{slug: "duplicate-key", severity: finding.Warning, at: place{file, last.Line, last.Column, path + f.Key}, because: fmt.Sprintf("%s stands in line %d already; the last one counts.", f.Key, f.Line), fixes: s.advice("Remove the line that is not meant.")})
 			continue
 		}
-		value := f.Value.Text()
+		value := conf.Truth(f.Value)
 		v := connectorKey(f.Key, level{reader: r, version: s.version, mode: s.mode, other: other, value: value, own: own})
 		if s.mode == strimzi {
 			v = operatorKey(f.Key, v, r)
@@ -151,7 +151,7 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 		}
 		bad := false
 		if v.typed && f.Value.Scalar() {
-			bad = l.value(s, at, v, f.Value.Text(), nil)
+			bad = l.value(s, at, v, conf.Truth(f.Value), nil)
 		}
 		if v.slug != "" && !(bad && v.severity == finding.Info) {
 			l.key(s, at, v)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
-	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
@@ -303,7 +302,7 @@ func (l *linter) properties(file string, b []byte) {
 			l.mark(place{file: file, line: e.Line, col: e.Column})
 		}
 	}
-	if e, ok := p.Lookup("clusters"); !ok || template(e.Value) == "" && len(conf.Placeholders(e.Value)) == 0 {
+	if e, ok := p.Lookup("clusters"); !ok || !opaque(e.Value) && !strings.ContainsAny(e.Value, `="'#`) { // else a fault of its own, and the aliases are not known
 		s.Setup, _ = conf.Resolve(p, l.o.Version)
 	}
 	l.setups = append(l.setups, s)
@@ -315,6 +314,10 @@ func (l *linter) properties(file string, b []byte) {
 		}
 	}
 	l.entries(s)
+	for _, f := range s.flows {
+		e, _ := f.Get(conf.Source, "enabled")
+		f.meant = l.wrong[place{e.File, e.Line, e.Column, e.Written}] && strings.Contains(strings.ToLower(e.Value), "true")
+	}
 }
 
 // isStatement: a line of a template, which Java would read as a key.
@@ -354,9 +357,6 @@ func sentence(s string) string {
 	}
 	return s
 }
-
-// versionOf is what rules about keys go by.
-func (s *setup) versionOf() mm2.Version { return s.version }
 
 // Foreign says that a text is something else than a configuration of MirrorMaker 2: it can be read, and holds none. What
 // cannot be read is a finding, where it was asked for by name.

@@ -30,7 +30,7 @@ var factorKeys = []struct {
 // brokers there are, so a factor is called too high only where the file contradicts itself.
 func (l *linter) factors(f *flow) {
 	s := f.in
-	if !f.Enabled {
+	if !f.runs() {
 		return
 	}
 	highest, lowest := int64(0), int64(0) // written ones; -1, the broker's default, does not count

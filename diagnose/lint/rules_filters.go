@@ -25,7 +25,7 @@ var samples = []struct {
 // lostDefaults: an exclude list of one's own replaces the built-in one. Topics lose nothing by it: what begins with __ and
 // MirrorMaker 2's own topics are never mirrored. Groups do, where the include list lets them through.
 func (l *linter) lostDefaults(f *flow) {
-	if !f.Enabled || !f.Has(conf.Checkpoint) {
+	if !f.runs() || !f.Has(conf.Checkpoint) {
 		return
 	}
 	lists := f.GroupLists()
@@ -99,7 +99,7 @@ var literal = regexp.MustCompile(`^[A-Za-z0-9_-]+(?:\\?\.[A-Za-z0-9_-]+)*$`)
 
 // selfExcluded: a name that the include list spells out, and the exclude list takes away.
 func (l *linter) selfExcluded(f *flow) {
-	if !f.Enabled {
+	if !f.runs() {
 		return
 	}
 	if lists := f.GroupLists(); f.Has(conf.Checkpoint) && spellsOut(lists.Include.Value) {

@@ -12,7 +12,7 @@ import (
 
 // naming: what the names of topics are made of.
 func (l *linter) naming(f *flow) {
-	if !f.Enabled {
+	if !f.runs() {
 		return
 	}
 	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint} {

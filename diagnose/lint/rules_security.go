@@ -137,7 +137,7 @@ func (l *linter) credentials(s *setup) {
 	var ends []end
 	seen := map[string]bool{}
 	for _, f := range s.flows {
-		if !f.Enabled {
+		if !f.runs() {
 			continue
 		}
 		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint} {
@@ -258,7 +258,7 @@ func (l *linter) overwritten(s *setup) {
 // which outranks what a flow says behind consumer.; worker settings without a prefix win over those behind an alias.
 func (l *linter) outranked(f *flow) {
 	s := f.in
-	if s.mode != dedicated || !f.Enabled {
+	if s.mode != dedicated || !f.runs() {
 		return
 	}
 	for _, e := range s.props.Effective() {
@@ -289,7 +289,7 @@ const byteArray = "ByteArrayConverter"
 
 // converters: records of MirrorMaker 2 are bytes, and any other converter changes them.
 func (l *linter) converters(f *flow) {
-	if !f.Enabled {
+	if !f.runs() {
 		return
 	}
 	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat, conf.Worker} {
@@ -327,7 +327,7 @@ func (l *linter) converters(f *flow) {
 
 // exactlyOnce: what the worker's switch needs besides (3.5.0, KIP-618 and KIP-710).
 func (l *linter) exactlyOnce(f *flow) {
-	if !f.Enabled || !f.Has(conf.Source) {
+	if !f.runs() || !f.Has(conf.Source) {
 		return
 	}
 	v, e, ok := l.text(f, conf.Worker, "exactly.once.source.support")

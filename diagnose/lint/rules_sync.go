@@ -64,7 +64,7 @@ func (l *linter) notEnabled(f *flow) {
 // checkpointConnector: without it there is no offset sync at all.
 func (l *linter) checkpointConnector(f *flow) {
 	s := f.in
-	if !f.Enabled || f.Has(conf.Checkpoint) || !f.Has(conf.Source) || s.partial[f.at[conf.Source].file] {
+	if !f.runs() || f.Has(conf.Checkpoint) || !f.Has(conf.Source) || s.partial[f.at[conf.Source].file] {
 		return
 	}
 	sev, at := finding.Info, f.at[conf.Source]
@@ -89,7 +89,7 @@ func (l *linter) checkpointConnector(f *flow) {
 // groupSync: checkpoints are made, and nobody commits them.
 func (l *linter) groupSync(f *flow) {
 	s := f.in
-	if !f.Enabled || !f.Has(conf.Checkpoint) {
+	if !f.runs() || !f.Has(conf.Checkpoint) {
 		return
 	}
 	if emit, e, ok := l.flag(f, conf.Checkpoint, keyEmit); ok && !emit && l.oppositeSyncs(f) {
@@ -129,7 +129,7 @@ func (l *linter) groupSync(f *flow) {
 // oppositeSyncs: the flow of the other direction runs and commits group offsets.
 func (l *linter) oppositeSyncs(f *flow) bool {
 	for _, o := range l.opposite(f) {
-		if on, _, ok := l.flag(o, conf.Checkpoint, keySync); ok && on && o.Enabled && o.Has(conf.Checkpoint) {
+		if on, _, ok := l.flag(o, conf.Checkpoint, keySync); ok && on && o.runs() && o.Has(conf.Checkpoint) {
 			return true
 		}
 	}
@@ -159,7 +159,7 @@ func (l *linter) states(f *flow) {
 
 // refreshing: what is not looked for again is never found.
 func (l *linter) refreshing(f *flow) {
-	if !f.Enabled {
+	if !f.runs() {
 		return
 	}
 	for _, x := range []struct {
@@ -175,7 +175,7 @@ func (l *linter) refreshing(f *flow) {
 
 // intervals: an offset is committed no more often than a checkpoint is made.
 func (l *linter) intervals(f *flow) {
-	if !f.Enabled || !f.Has(conf.Checkpoint) {
+	if !f.runs() || !f.Has(conf.Checkpoint) {
 		return
 	}
 	if on, _, ok := l.flag(f, conf.Checkpoint, keySync); !ok || !on {
@@ -195,7 +195,7 @@ func (l *linter) intervals(f *flow) {
 
 // syncsOff: without offset syncs nothing can be translated (KIP-1031, 3.9.0).
 func (l *linter) syncsOff(f *flow) {
-	if !f.Enabled || !f.in.atLeast(3, 9, 0) {
+	if !f.runs() || !f.in.atLeast(3, 9, 0) {
 		return
 	}
 	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint} {
@@ -273,7 +273,7 @@ func (l *linter) workerGroups(s *setup) {
 		first := map[string]*flow{}
 		for _, f := range s.flows {
 			e, ok := f.Get(conf.Worker, key)
-			if !f.Herder || !f.Enabled || !ok || e.IsDefault() || !l.sound(e) {
+			if !f.Herder || !f.runs() || !ok || e.IsDefault() || !l.sound(e) {
 				continue
 			}
 			id := f.Target + "\x00" + strings.TrimSpace(e.Value)

@@ -37,8 +37,12 @@ type flow struct {
 	*conf.Flow
 	in *setup
 	// at is where what is missing from a connector is reported: the line that makes the setting necessary.
-	at map[conf.Reader]place
+	at    map[conf.Reader]place
+	meant bool // its switch holds "true", and a comment, quotes or the like
 }
+
+// runs says that the flow is on, or was clearly meant to be: what is wrong with its switch is a finding of its own.
+func (f *flow) runs() bool { return f.Enabled || f.meant }
 
 // first is the connector that the flow certainly has.
 func (f *flow) first() conf.Reader {

@@ -77,7 +77,7 @@ func running(f *flow) bool {
 
 // twoWay: flows of both directions. f stands first.
 func (l *linter) twoWay(f, o *flow) {
-	if !f.Enabled || !o.Enabled {
+	if !f.runs() || !o.runs() {
 		return
 	}
 	bothRun := running(f) && running(o)
@@ -148,7 +148,7 @@ func (l *linter) fanIn(s *setup) {
 	}
 	first := map[string]*flow{}
 	for _, f := range s.flows {
-		if !f.Enabled || !f.Has(conf.Source) || !identity(f.Policy()) {
+		if !f.runs() || !f.Has(conf.Source) || !identity(f.Policy()) {
 			continue
 		}
 		o, ok := first[f.Target]

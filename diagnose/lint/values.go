@@ -248,7 +248,7 @@ func (l *linter) hosts(s *setup, at place, value string, bad complain) bool {
 		if a == "" {
 			continue
 		}
-		if m := host.FindStringSubmatch(a); m != nil && m[1] != "" && !strings.ContainsAny(a, " \t") {
+		if m := host.FindStringSubmatch(a); m != nil && m[1] != "" && !strings.ContainsAny(a, " \t;") {
 			if port, err := strconv.Atoi(m[2]); err == nil && port > 0 && port < 65536 {
 				continue
 			}

@@ -423,7 +423,7 @@ func (r *resource) state(c *confdoc.Node, path string) (Effective, bool) {
 	if f := c.Field("state"); f != nil && f.Value.Scalar() {
 		return r.field(*f, path+".state", RuleConnector), true
 	}
-	if f := c.Field("pause"); f != nil && truth(f.Value) == "true" {
+	if f := c.Field("pause"); f != nil && Truth(f.Value) == "true" {
 		e := r.field(*f, path+".pause", RuleConnector)
 		e.Value = "paused"
 		return e, true
@@ -468,16 +468,16 @@ func (r *resource) written(n *confdoc.Node, path string, rule Rule) Effective {
 	if n == nil {
 		return operator("")
 	}
-	return Effective{Value: truth(n), Written: path, File: r.file, Line: n.Line, Column: n.Column, Rule: rule}
+	return Effective{Value: Truth(n), Written: path, File: r.file, Line: n.Line, Column: n.Column, Rule: rule}
 }
 
 // field places a value at its key.
 func (r *resource) field(f confdoc.Field, path string, rule Rule) Effective {
-	return Effective{Value: truth(f.Value), Written: path, File: r.file, Line: f.Line, Column: f.Column, Rule: rule}
+	return Effective{Value: Truth(f.Value), Written: path, File: r.file, Line: f.Line, Column: f.Column, Rule: rule}
 }
 
-// truth gives the value as Kubernetes reads it: by YAML 1.1, in which a plain yes, no, on, off, y and n are booleans.
-func truth(n *confdoc.Node) string {
+// Truth gives the value of a scalar as Kubernetes reads it: by YAML 1.1, in which a plain yes, no, on, off, y and n are booleans.
+func Truth(n *confdoc.Node) string {
 	v := n.Text()
 	plain := n.End-n.Start == len(v)
 	switch n.Kind {
