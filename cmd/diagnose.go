@@ -277,7 +277,7 @@ func (o *diagnoseOptions) print(r *diagnose.Report, outs []output, code int) err
 			}
 		}
 		if err != nil {
-			return &exitError{exitUsage, fmt.Errorf("writing the report: %w", err)}
+			return &exitError{exitUsage, fmt.Errorf("writing the report: %w; write elsewhere with -o %s=FILE", err, out.format)}
 		}
 	}
 	return nil
