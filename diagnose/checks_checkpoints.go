@@ -22,7 +22,7 @@ var checkpointChecks = []check{
 	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook, Applies: eligibleRow, Run: checkBeforeOldest},
 	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
 	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},
-	{Code: 219, Grain: finding.OnFlow, Needs: finding.SourceGroups, Run: checkTypes},
+	{Code: 219, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkTypes},
 }
 
 func checkConnector(v *View, s subject) *finding.Finding {
@@ -383,19 +383,24 @@ func checkNeverCommitted(v *View, s subject) *finding.Finding {
 func checkTypes(v *View, s subject) *finding.Finding {
 	f := s.flow
 	gs, _ := f.src.listed.Get()
-	var ids []string
+	var ids, words []string
 	for i := range gs {
-		if t := gs[i].Type.Or(""); (t == kafka.TypeShare || t == kafka.TypeStreams) && f.inScope(gs[i].ID) {
-			ids = append(ids, gs[i].ID+" ("+string(t)+")")
+		t := gs[i].Type.Or("")
+		if t != kafka.TypeShare && t != kafka.TypeStreams || !f.inScope(gs[i].ID) {
+			continue
 		}
+		if d := f.groupFilter(gs[i].ID); d.known && !d.passes {
+			continue // nobody asks MirrorMaker 2 for it
+		}
+		ids, words = append(ids, gs[i].ID), append(words, gs[i].ID+" ("+string(t)+")")
 	}
 	if len(ids) == 0 {
 		return nil
 	}
 	slices.Sort(ids)
-	id, _, _ := strings.Cut(ids[0], " ")
-	return &finding.Finding{Subject: finding.Subject{Group: id}, Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
-		Because:     "MirrorMaker 2 asks for consumer groups only and does not see share and streams groups: " + list(ids, 5),
+	slices.Sort(words)
+	return &finding.Finding{Subject: finding.Subject{Group: ids[0]}, Subjects: groupSubjects(ids), Observed: finding.Observed{{Name: "groups", Value: list(words, 5)}},
+		Because:     "MirrorMaker 2 asks for consumer groups only and does not see share and streams groups: " + list(words, 5),
 		Consequence: "Their positions are not translated by any version.",
 		Confirm:     []finding.Command{{Cluster: f.Source, Command: "kafka-groups.sh --bootstrap-server " + bootstrapOf(f.src) + " --list", Shows: "the type of each group"}}}
 }

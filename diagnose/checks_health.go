@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -25,7 +26,19 @@ func badFacts(topic string, bad []snapshot.BadRecord, n int64) finding.Observed 
 	return o
 }
 
-// checkSyncsUnreadable: how MirrorMaker 2 takes a bad sync depends on its version and on whether it reads or loads.
+// badCommand shows the records that do not decode. mm2doctor records finds a flow's topics from an mm2.properties only; elsewhere the
+// console consumer prints the first of them as it is.
+func badCommand(f *flowView, c *clusterView, kind, topic string, bad []snapshot.BadRecord) finding.Command {
+	if f.Mode == "dedicated" || len(bad) == 0 {
+		return finding.Command{Cluster: c.Alias, Command: "mm2doctor records " + kind + " " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}
+	}
+	return finding.Command{Cluster: c.Alias, Shows: "the first such record, bytes as text",
+		Command: fmt.Sprintf("kafka-console-consumer.sh --bootstrap-server %s --topic %s --partition %d --offset %d --max-messages 1 --timeout-ms 10000 --property print.key=true --property print.timestamp=true", consumerBootstrapOf(c), quote(topic), bad[0].Partition, bad[0].Offset)}
+}
+
+// checkSyncsUnreadable: how MirrorMaker 2 takes a bad sync depends on its version and on what is wrong with it. Bytes that do not
+// decode are a SchemaException, which every version logs before it goes on (run on 3.6.2, 3.9.1, 4.3.1; each poll loses what it
+// fetched together with the record). A null is a NullPointerException, which from 3.4.1 on ends the load at a start for good (run on 3.9.1).
 func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 	f := s.flow
 	v.touch(finding.SyncsTopic | finding.Generation)
@@ -33,15 +46,17 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 	if st != snapshot.Known || c.BadCount == 0 {
 		return nil
 	}
-	what := "up to 3.4.0 the rest of the fetched batch is lost; from 3.4.1 to 3.8.x the reader dies and the store stands still; from 3.9.0 on the rest of the batch is lost. A checkpoint task of 3.4.1 or newer that starts while the record is there may never translate anything"
-	if g, one := f.gens.set.Only(); one && g <= mm2.G2 {
-		what = "this version loses the rest of the fetched batch"
+	severity, what := finding.Warning, "MirrorMaker 2 logs each (`SchemaException`), loses the syncs that it fetched together with it whenever it reads the topic, and goes on"
+	consequence := "After a start of the checkpoint task positions may be translated further back, or not at all until the next sync of their partition."
+	if g, one := f.gens.set.Only(); slices.ContainsFunc(c.Bad, func(b snapshot.BadRecord) bool { return b.Null }) && !(one && g <= mm2.G2) {
+		severity, what = finding.Error, "a checkpoint task of 3.4.1 or newer that starts while a record without key or value is there fails to load the topic (NullPointerException) and never translates anything; one that runs stops reading (3.4.1 to 3.8) or loses the rest of what it fetched (3.9.0 and newer)"
+		consequence = "Positions stop being translated although MirrorMaker 2 says RUNNING."
 	}
-	return &finding.Finding{
+	return &finding.Finding{Severity: severity,
 		Observed:    badFacts(c.Topic, c.Bad, c.BadCount),
 		Because:     fmt.Sprintf("%s on %s holds records that are no offset syncs (%d); %s", c.Topic, c.Cluster, c.BadCount, what),
-		Consequence: "Positions stop being translated although MirrorMaker 2 says RUNNING.",
-		Confirm:     []finding.Command{{Cluster: c.Cluster, Command: "mm2doctor records offset-syncs " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Consequence: consequence,
+		Confirm:     []finding.Command{badCommand(f, f.v.clusters[c.Cluster], "offset-syncs", c.Topic, c.Bad)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
 			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"})}},
@@ -60,7 +75,7 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	}
 	fd := &finding.Finding{
 		Consequence: "MirrorMaker 2 from 3.7.1 on skips such records when it starts; a record without a value makes it start without its history.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "mm2doctor records checkpoints " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}},
+		Confirm:     []finding.Command{badCommand(f, f.dst, "checkpoints", c.Topic, c.Bad)},
 	}
 	if bad {
 		fd.Observed = badFacts(c.Topic, c.Bad, c.BadCount)

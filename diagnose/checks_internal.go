@@ -15,7 +15,7 @@ var internalChecks = []check{
 	{Code: 105, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.InternalTopics, Applies: hasRows, Gap: syncsConfigUnknown, Decides: true, Run: checkNotCompacted},
 	{Code: 106, Grain: finding.OnPartition, Needs: finding.SyncsOf, Uses: finding.SourceLog | finding.SourceOffset | finding.TargetOffset | finding.CheckpointsOf | finding.Generation | finding.Settings | finding.Tasks | finding.SyncsTopic | finding.SourceTopic, Applies: followedPartition, Gap: rewindUnknown, Decides: true, Run: checkSyncsRewound},
 	{Code: 107, Grain: finding.OnFlow, Needs: finding.SyncsOthers | finding.SyncsTopic, Uses: finding.SyncsOf | finding.SourceLog | finding.OtherFlows | finding.InternalTopics | finding.Settings | finding.SourceOffset, Applies: hasRows, Gap: twiceUnknown, Decides: true, Run: checkTwice},
-	{Code: 111, Grain: finding.OnFlow, Uses: finding.Settings | finding.Generation, Applies: hasRows, Gap: versionOfSwitchUnknown, Run: checkSyncsDisabled},
+	{Code: 111, Grain: finding.OnFlow, Uses: finding.Settings | finding.Generation | finding.SyncsTopic | finding.Running, Applies: hasRows, Gap: versionOfSwitchUnknown, Run: checkSyncsDisabled},
 	{Code: 115, Grain: finding.OnFlow, Needs: finding.SyncsOthers | finding.SyncsTopic, Uses: finding.Settings, Applies: hasRows, Decides: true, Run: checkOwnAlias},
 	{Code: 116, Grain: finding.OnFlow, Uses: finding.InternalTopics | finding.BrokerSettings, Applies: hasRows, Gap: replicationUnknown, Decides: true, Run: checkFragile},
 	{Code: 117, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.TargetLog | finding.SyncsOf | finding.Settings, Applies: hasRows, Decides: true, Run: checkShared},
@@ -94,17 +94,25 @@ func versionOfSwitchUnknown(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
 	_, off := f.switchedOff()
 	f.v.touch(finding.Generation)
-	if !off || !f.gens.version.IsZero() {
+	if !off || !f.gens.version.IsZero() || f.heededSwitch() {
 		return nil
 	}
 	return &snapshot.Gap{Code: "undetermined", Why: keySyncsEnabled + " is false, which only MirrorMaker 2 from 3.9.0 on heeds, and its version is not known; --mm2-version tells it"}
+}
+
+// heededSwitch: a version that does not know the switch makes the offset-syncs topic and both connectors all the same; from 3.9.0 on
+// the topic is not made and the checkpoint connector is refused ("can't run without offset syncs", run on 3.9.1).
+func (f *flowView) heededSwitch() bool {
+	f.v.touch(finding.SyncsTopic | finding.Running)
+	run, st := f.Running.Get()
+	return f.Syncs.Absent() && st == snapshot.Known && len(run.Source) > 0 && len(run.Checkpoint) == 0
 }
 
 func checkSyncsDisabled(_ *View, s subject) *finding.Finding {
 	f := s.flow
 	e, off := f.switchedOff()
 	f.v.touch(finding.Generation)
-	if !off || f.gens.version.Before(3, 9, 0) {
+	if !off || !f.gens.version.IsZero() && f.gens.version.Before(3, 9, 0) {
 		return nil
 	}
 	fix := propertyFix(f, "Switch offset syncs on, then restart MirrorMaker 2.", keySyncsEnabled, "true", f.discoveryStart()+f.flushBudget()+f.emitBudget()+f.commitBudget())

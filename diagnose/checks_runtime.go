@@ -39,13 +39,17 @@ func checkStorm(v *View, s subject) *finding.Finding {
 	window := max(stormWindow, 6*refresh)
 	connector, _ := f.connectorStart(connCheckpoint)
 	var starts []int64
+	newest := int64(0) // also of those that are one with an earlier one
 	for _, at := range f.CheckpointStarts.Or(nil) {
-		if at < v.now-window || at < connector+startGrace || len(starts) > 0 && at-starts[len(starts)-1] < sameStart {
+		if at < v.now-window || at < connector+startGrace {
 			continue
 		}
-		starts = append(starts, at)
+		newest = at
+		if len(starts) == 0 || at-starts[len(starts)-1] >= sameStart {
+			starts = append(starts, at)
+		}
 	}
-	if len(starts) < stormStarts || v.now-starts[len(starts)-1] > stormFresh*refresh+margin {
+	if len(starts) < stormStarts || v.now-newest > stormFresh*refresh+margin {
 		return nil
 	}
 	var gaps []int64

@@ -68,11 +68,22 @@ func recordsCommand(c *clusterView, topic string, records int64, formatter, show
 	return finding.Command{Cluster: c.Alias, Shows: shows, Command: cmd}
 }
 
+// listCommand tells whether a topic is there. A console consumer would make a topic that is not (auto.create.topics.enable, on by default).
+func listCommand(c *clusterView, topic string) finding.Command {
+	return finding.Command{Cluster: c.Alias, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --list", Shows: "whether " + topic + " is there"}
+}
+
 func syncsCommand(f *flowView) finding.Command {
+	if f.Syncs.Absent() {
+		return listCommand(f.v.clusters[f.SyncsOn], f.SyncsTopic)
+	}
 	return recordsCommand(f.v.clusters[f.SyncsOn], f.SyncsTopic, f.Syncs.Or(snapshot.Syncs{}).Records, "OffsetSyncFormatter", "the offset syncs of each partition")
 }
 
 func checkpointsCommand(f *flowView) finding.Command {
+	if f.Checkpointed.Absent() {
+		return listCommand(f.dst, f.Checkpoints)
+	}
 	return recordsCommand(f.dst, f.Checkpoints, f.Checkpointed.Or(snapshot.Checkpoints{}).Records, "CheckpointFormatter", "the checkpoints of each group")
 }
 

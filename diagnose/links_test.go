@@ -418,6 +418,17 @@ func TestSyncsDisabled(t *testing.T) {
 		{name: "off", change: off, want: finding.Error},
 		{name: "3.8.1 does not know the key", version: "3.8.1", change: off},
 		{name: "the version is not known", version: "untold", change: off, open: true},
+		{name: "nor is it, and only the topic is missing", version: "untold", change: func(s *snapshot.Snapshot) {
+			off(s)
+			s.Flows[0].Syncs = snapshot.None[snapshot.Syncs]()
+		}, open: true},
+		{name: "nor is it, and neither topic nor checkpoint connector were made", version: "untold", change: func(s *snapshot.Snapshot) {
+			off(s)
+			s.Flows[0].Syncs = snapshot.None[snapshot.Syncs]()
+			c, _ := s.Flows[0].Running.Get()
+			c.Checkpoint = nil
+			s.Flows[0].Running = snapshot.Is(c)
+		}, want: finding.Error},
 		{name: "no checkpoints wanted", change: func(s *snapshot.Snapshot) {
 			off(s)
 			for _, f := range []*snapshot.Fact[snapshot.Connectors]{&s.Flows[0].Running, &s.Flows[0].Configured} {
@@ -497,4 +508,18 @@ func TestLeaderless(t *testing.T) {
 			s.Clusters[0].Topics = snapshot.Is(append(ts, snapshot.Topic{Name: s.Flows[0].SyncsTopic, Partitions: []snapshot.Partition{{Leader: -1}}, Config: snapshot.Is([]snapshot.ConfigEntry{{Key: "cleanup.policy", Value: "compact"}})}))
 		}},
 	})
+}
+
+// TestIncompleteList: whoever lacks Describe on the cluster, as MirrorMaker 2's own principal may, cannot tell whether there are further
+// offset-syncs topics. That is said, and the link that works stays known.
+func TestIncompleteList(t *testing.T) {
+	for code, verdict := range map[string]Verdict{"incomplete": Healthy, "denied": Unknown} {
+		s := readBundle(t, "../fixtures/codes/MM2D-107/near.json")
+		s.Flows[0].SyncsOthers = snapshot.NotKnown[[]snapshot.TopicRef](&snapshot.Gap{Code: code, Cluster: "a", API: "Metadata", Why: "no"})
+		r, _ := Run(s, Options{})
+		open := slices.ContainsFunc(r.NotChecked, func(n finding.NotChecked) bool { return n.Check == "MM2D-107" })
+		if r.Summary.Verdict != verdict || !open {
+			t.Errorf("%s: verdict %s, 107 not checked: %v; want %s", code, r.Summary.Verdict, open, verdict)
+		}
+	}
 }

@@ -109,16 +109,20 @@ func TestStorm(t *testing.T) {
 		starts    func(*snapshot.Snapshot) []int64
 		connector int64 // ms ago
 		want      finding.Severity
+		refresh   string // of groups, s
 	}{
-		{"each refresh for fifty minutes", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 10*minute) }, 60 * minute, finding.Warning},
-		{"the same, and history is kept", "3.9.1", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 10*minute) }, 60 * minute, finding.Info},
-		{"every twenty seconds", "3.9.1", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 20_000) }, 60 * minute, finding.Warning},
-		{"three starts", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 3, 10*minute) }, 60 * minute, 0},
-		{"five tasks started once", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 1000) }, 60 * minute, 0},
-		{"the connector was started after them", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 10*minute) }, 5 * minute, 0},
+		{name: "every other second, the newest counted start seconds old", version: "3.9.1", starts: func(s *snapshot.Snapshot) []int64 {
+			return every(s, 40, 2000)
+		}, connector: 60 * minute, want: finding.Warning, refresh: "2"},
+		{"each refresh for fifty minutes", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 10*minute) }, 60 * minute, finding.Warning, ""},
+		{"the same, and history is kept", "3.9.1", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 10*minute) }, 60 * minute, finding.Info, ""},
+		{"every twenty seconds", "3.9.1", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 20_000) }, 60 * minute, finding.Warning, ""},
+		{"three starts", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 3, 10*minute) }, 60 * minute, 0, ""},
+		{"five tasks started once", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 1000) }, 60 * minute, 0, ""},
+		{"the connector was started after them", "3.6.2", func(s *snapshot.Snapshot) []int64 { return every(s, 5, 10*minute) }, 5 * minute, 0, ""},
 		{"long ago", "3.6.2", func(s *snapshot.Snapshot) []int64 {
 			return []int64{s.Taken - 59*minute, s.Taken - 58*minute, s.Taken - 57*minute, s.Taken - 56*minute, s.Taken - 55*minute}
-		}, 90 * minute, 0},
+		}, 90 * minute, 0, ""},
 	} {
 		s := readBundle(t, "../fixtures/codes/MM2D-609/bundle.json")
 		s.MM2Version = c.version
@@ -127,6 +131,9 @@ func TestStorm(t *testing.T) {
 		change(&f.Configured, func(cs *snapshot.Connectors) {
 			put(&cs.Checkpoint, keyEmitInterval, "60")
 			put(&cs.Checkpoint, keySyncInterval, "60")
+			if c.refresh != "" {
+				put(&cs.Checkpoint, keyRefreshGroups, c.refresh)
+			}
 		})
 		change(&f.Tasks, func(ts *[]snapshot.TaskStatus) {
 			for i := range *ts {

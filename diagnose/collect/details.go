@@ -239,7 +239,7 @@ func (c *collector) others(f *snapshot.Flow, flows []snapshot.Flow) {
 		default:
 			out = append(out, cl.stray.Or(nil)...)
 			if w := cl.out.GroupsComplete.Why(); w != nil && w.Code == "denied" && gap == nil {
-				gap = &snapshot.Gap{Code: "denied", Cluster: alias, API: "Metadata", Why: "without Describe on the cluster, topics may be left out of the list without an error"}
+				gap = &snapshot.Gap{Code: "incomplete", Cluster: alias, API: "Metadata", Why: "without Describe on the cluster, topics may be left out of the list without an error"}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -15,10 +16,19 @@ const mostBad = 20
 
 func addBad(list []snapshot.BadRecord, n *int64, r *kafka.Record, err error) []snapshot.BadRecord {
 	*n++
-	if len(list) < mostBad {
-		list = append(list, snapshot.BadRecord{Partition: r.Partition, Offset: r.Offset, Reason: err.Error()})
+	bad := snapshot.BadRecord{Partition: r.Partition, Offset: r.Offset, Reason: err.Error(), Null: isNull(err)}
+	switch {
+	case len(list) < mostBad:
+		return append(list, bad)
+	case bad.Null && !slices.ContainsFunc(list, func(b snapshot.BadRecord) bool { return b.Null }):
+		list[mostBad-1] = bad // one of them is always listed: it does the most damage
 	}
 	return list
+}
+
+func isNull(err error) bool {
+	var e *formatters.RecordError
+	return errors.As(err, &e) && (e.Fault == formatters.NullKey || e.Fault == formatters.NullValue)
 }
 
 func firstLast(first, last, ts int64) (int64, int64) {

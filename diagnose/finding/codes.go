@@ -11,6 +11,9 @@ type Entry struct {
 	Title    string
 }
 
+// OfConfiguration says that only rules over configurations find the code: it has fixtures in fixtures/lint instead of snapshots.
+func (e Entry) OfConfiguration() bool { return e.Code/100 == 5 }
+
 // Codes is the table. Every entry has a page docs/codes/MM2D-nnn.md, a fixture, a near miss and a golden report.
 var Codes = []Entry{
 	{1, "cluster-unreachable", nil, Error, LinkNone, "A bootstrap address or an advertised listener does not answer"},
@@ -44,7 +47,7 @@ var Codes = []Entry{
 	{206, "offset-before-oldest-sync", nil, Error, LinkCheckpoints, "The committed offset lies before every usable offset sync"},
 	{207, "checkpoint-behind", nil, Error, LinkCheckpoints, "The position translates above its checkpoint for longer than this version needs to write it"},
 	{208, "checkpoint-connector-not-working", []string{"checkpoint-connector-missing", "checkpoints-disabled", "checkpoint-connector-failed", "no-checkpoint-tasks"}, Error, LinkCheckpoints, "MirrorCheckpointConnector does not work"},
-	{209, "checkpoint-topic-unknown", []string{"policy-mismatch", "alias-mismatch"}, Error, LinkCheckpoints, "Checkpoints name topics that the target does not have, because the two connectors name topics differently"},
+	{209, "checkpoint-topic-unknown", []string{"policy-mismatch", "alias-mismatch", "separator-mismatch"}, Error, LinkCheckpoints, "Checkpoints name topics that the target does not have, because the two connectors name topics differently"},
 	{210, "checkpoints-unreadable", []string{"non-bytearray-converter", "converter-missing"}, Warning, LinkCheckpoints, "The checkpoints topic holds records that are no checkpoints"},
 	{211, "checkpoints-on-wrong-cluster", []string{"connect-cluster-not-target"}, Error, LinkCheckpoints, "The Connect worker is not attached to the target, so checkpoints and data go elsewhere"},
 	{212, "group-id-unmirrorable", nil, Warning, LinkCheckpoints, "MirrorMaker 2 cannot hand a group of this name to its tasks"},
@@ -76,10 +79,34 @@ var Codes = []Entry{
 	{403, "offset-copied-untranslated", nil, Error, LinkAccuracy, "The source offset was copied where the copy has other offsets"},
 	{404, "would-skip-records", nil, Error, LinkAccuracy, "The target offset lies after records that the group has not read"},
 	{405, "sync-too-old-to-extrapolate", nil, Error, LinkAccuracy, "An old MirrorMaker 2 counted on from an offset sync that has drifted"},
-	{601, "known-bug", nil, Warning, LinkNone, "A known fault of the MirrorMaker 2 at work, with the data that shows it"},
+	{601, "known-bug", []string{"version-known-bugs"}, Warning, LinkNone, "A known fault of the MirrorMaker 2 at work, with the data that shows it"},
 	{603, "mixed-mm2-generations", []string{"claimed-version-contradicted"}, Info, LinkNone, "Records of more than one generation of MirrorMaker 2, or of another than the one that is claimed"},
 	{406, "offset-from-earlier-topic", nil, Error, LinkAccuracy, "Numbers belong to a topic that has been made anew since"},
-	{407, "failback-reinjects", nil, Error, LinkReplication, "Two flows keep topic names and copy each other's records back"},
+	{407, "failback-reinjects", []string{"identity-loop"}, Error, LinkReplication, "Two flows keep topic names and copy each other's records back"},
+	{501, "syntax-error", nil, Error, LinkNone, "The file does not parse, so that nothing of it is applied"},
+	{502, "malformed-line", []string{"malformed-flow-key", "duplicate-key"}, Error, LinkNone, "Java reads a line as something else than was meant"},
+	{503, "comment-after-value", []string{"trailing-whitespace", "quoted-value", "backslash-lost"}, Error, LinkNone, "The value holds, or lacks, characters because of how the file is read"},
+	{504, "malformed-value", []string{"interval-unit-suspect"}, Error, LinkNone, "The value cannot be, or cannot mean, what was intended"},
+	{505, "regex-comma", []string{"filter-too-narrow"}, Error, LinkNone, "A list of patterns matches something else than was meant"},
+	{506, "placeholder-unresolved", nil, Info, LinkNone, "Template text stands where a value will be"},
+	{507, "unknown-key", []string{"misspelt-key"}, Warning, LinkNone, "Nobody has a setting of that name"},
+	{508, "no-effect-key", []string{"wrong-prefix", "key-on-wrong-connector", "operator-managed-key", "setting-outranked"}, Info, LinkNone, "A real setting in a place where nobody reads it"},
+	{509, "removed-key", []string{"version-too-old-for-key", "group-offset-sync-unsupported"}, Warning, LinkNone, "The release does not know the setting any more, or not yet"},
+	{510, "clusters-missing", []string{"unknown-alias-in-flow"}, Error, LinkNone, "The list of clusters is missing, or an alias is not in it"},
+	{511, "bootstrap-servers-missing", []string{"bootstrap-port-missing"}, Error, LinkNone, "A cluster has no usable address"},
+	{512, "worker-group-collision", nil, Error, LinkNone, "Two workers share a group or its topics"},
+	{513, "blank-alias", []string{"alias-override", "blank-separator"}, Warning, LinkNone, "Alias or separator are blank or replaced, and internal topics change their names"},
+	{514, "custom-policy", []string{"legacy-policy-class"}, Info, LinkNone, "The replication policy is no class of Kafka's own"},
+	{515, "identity-fan-in", nil, Warning, LinkNone, "Several flows that keep topic names write the same topics"},
+	{516, "state-mismatch", nil, Warning, LinkNone, "One of two connectors that need each other is halted"},
+	{517, "refresh-disabled", []string{"intervals-disagree"}, Warning, LinkNone, "What appears later is not looked for, or not as often as it seems"},
+	{518, "two-way-flows", nil, Info, LinkNone, "Flows of both directions are on"},
+	{519, "default-exclude-lost", []string{"filter-not-shared"}, Warning, LinkNone, "A filter does not say what it seems to say"},
+	{520, "replication-factor-too-high", []string{"replication-factor-default"}, Warning, LinkNone, "An internal topic is to have more replicas than there seem to be brokers"},
+	{521, "credentials-missing", []string{"credentials-overwritten"}, Error, LinkNone, "A login lacks a half"},
+	{522, "secrets-inline", nil, Info, LinkNone, "A secret stands in clear text"},
+	{523, "strimzi-missing-field", []string{"strimzi-unknown-field"}, Error, LinkNone, "The resource lacks a field of its API version, or has one that it does not know"},
+	{524, "exactly-once-incomplete", nil, Info, LinkNone, "Exactly-once is switched on and lacks a condition"},
 	{602, "acl-missing", []string{"acl-missing-topic", "acl-missing-group"}, Error, LinkNone, "MirrorMaker 2's principal lacks a right"},
 	{604, "partition-count-differs", nil, Info, LinkReplication, "Source topic and copy differ in their number of partitions"},
 	{611, "partition-leaderless", nil, Error, LinkReplication, "A partition of a topic in the chain has no leader"},

@@ -313,4 +313,6 @@ type BadRecord struct {
 	Partition int32  `json:"partition"`
 	Offset    int64  `json:"offset"`
 	Reason    string `json:"reason"`
+	// Null says that its key or value is null, which breaks MirrorMaker 2's readers in another way than bytes that do not decode.
+	Null bool `json:"null,omitempty"`
 }

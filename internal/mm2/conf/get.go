@@ -50,6 +50,16 @@ func (f *Flow) Get(r Reader, key string) (Effective, bool) {
 	return Effective{Key: key, Value: v, Rule: RuleDefault}, true
 }
 
+// Given gives the value that a connector or the worker is given; false where nobody wrote it or filled it in.
+func (f *Flow) Given(r Reader, key string) (Effective, bool) {
+	s, ok := f.of(r)
+	if !ok {
+		return Effective{}, false
+	}
+	e, ok := s[key]
+	return e, ok
+}
+
 // Text gives a value trimmed, as ConfigDef takes strings, or "".
 func (f *Flow) Text(r Reader, key string) (string, Effective) {
 	e, _ := f.Get(r, key)

@@ -19,6 +19,8 @@ const (
 	Long
 	List
 	Class
+	Double
+	Password
 )
 
 // Reader is who reads a setting; a set of bits.

@@ -34,10 +34,11 @@ const kindMirrorMaker2 = "KafkaMirrorMaker2"
 
 // HoldsMirrorMaker2 says that a tree has a KafkaMirrorMaker2 resource.
 func HoldsMirrorMaker2(docs []confdoc.Doc) bool {
-	return slices.ContainsFunc(confdoc.Objects(docs), isMirrorMaker2)
+	return slices.ContainsFunc(confdoc.Objects(docs), IsMirrorMaker2)
 }
 
-func isMirrorMaker2(n *confdoc.Node) bool { return n.Get("kind").Text() == kindMirrorMaker2 }
+// IsMirrorMaker2 says that an object is a KafkaMirrorMaker2 resource.
+func IsMirrorMaker2(n *confdoc.Node) bool { return n.Get("kind").Text() == kindMirrorMaker2 }
 
 // ParseStrimzi reads the KafkaMirrorMaker2 resources of a YAML or JSON text and resolves each as the operator does. Without a
 // version, that of the resource counts. The error is a *confdoc.Syntax or an *Error; a Setup with Problems is complete and
@@ -50,8 +51,8 @@ func ParseStrimzi(name string, b []byte, v mm2.Version) ([]*Setup, error) {
 	var out []*Setup
 	var others []string
 	for _, n := range confdoc.Objects(docs) {
-		if isMirrorMaker2(n) {
-			out = append(out, resolveResource(name, n, v))
+		if IsMirrorMaker2(n) {
+			out = append(out, ResolveResource(name, n, v))
 		} else if k := n.Get("kind").Text(); k != "" {
 			others = append(others, k)
 		}
@@ -128,7 +129,8 @@ type resource struct {
 	m    Mirror // what all mirrors share
 }
 
-func resolveResource(file string, n *confdoc.Node, v mm2.Version) *Setup {
+// ResolveResource resolves one KafkaMirrorMaker2 resource as the operator does; without a version, that of the resource counts.
+func ResolveResource(file string, n *confdoc.Node, v mm2.Version) *Setup {
 	spec := n.Get("spec")
 	r := &resource{file: file, spec: spec, v: v, s: &Setup{File: file, Claimed: claimed(spec)},
 		m: Mirror{APIVersion: n.Get("apiVersion").Text(), Namespace: n.Get("metadata", "namespace").Text(), Name: n.Get("metadata", "name").Text()}}
@@ -421,7 +423,7 @@ func (r *resource) state(c *confdoc.Node, path string) (Effective, bool) {
 	if f := c.Field("state"); f != nil && f.Value.Scalar() {
 		return r.field(*f, path+".state", RuleConnector), true
 	}
-	if f := c.Field("pause"); f != nil && truth(f.Value) == "true" {
+	if f := c.Field("pause"); f != nil && Truth(f.Value) == "true" {
 		e := r.field(*f, path+".pause", RuleConnector)
 		e.Value = "paused"
 		return e, true
@@ -466,16 +468,16 @@ func (r *resource) written(n *confdoc.Node, path string, rule Rule) Effective {
 	if n == nil {
 		return operator("")
 	}
-	return Effective{Value: truth(n), Written: path, File: r.file, Line: n.Line, Column: n.Column, Rule: rule}
+	return Effective{Value: Truth(n), Written: path, File: r.file, Line: n.Line, Column: n.Column, Rule: rule}
 }
 
 // field places a value at its key.
 func (r *resource) field(f confdoc.Field, path string, rule Rule) Effective {
-	return Effective{Value: truth(f.Value), Written: path, File: r.file, Line: f.Line, Column: f.Column, Rule: rule}
+	return Effective{Value: Truth(f.Value), Written: path, File: r.file, Line: f.Line, Column: f.Column, Rule: rule}
 }
 
-// truth gives the value as Kubernetes reads it: by YAML 1.1, in which a plain yes, no, on, off, y and n are booleans.
-func truth(n *confdoc.Node) string {
+// Truth gives the value of a scalar as Kubernetes reads it: by YAML 1.1, in which a plain yes, no, on, off, y and n are booleans.
+func Truth(n *confdoc.Node) string {
 	v := n.Text()
 	plain := n.End-n.Start == len(v)
 	switch n.Kind {

@@ -1,0 +1,254 @@
+package cmd
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/lint"
+	"github.com/mm2doctor/mm2doctor/diagnose/render"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/term"
+)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	Files      []string
+	Output     []string
+	FailOn     string
+	MM2Version string
+	Effective  bool
+	Verbose    bool
+	Quiet      bool
+
+	streams *term.Streams
+}
+
+func newCheck(s *term.Streams) *cobra.Command {
+	o := &checkOptions{streams: s}
+	c := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Check configurations of MirrorMaker 2, offline",
+		Long: `Reads configurations of MirrorMaker 2 as Java, Connect and the operator read them, and reports what does not do what it
+seems to do, with file and line. It never connects.
+
+FILE is an mm2.properties of dedicated mode (also within a ConfigMap), connector JSON (one, several, or an answer of
+Connect's REST interface), a KafkaMirrorMaker2 or KafkaConnector resource of Strimzi (several documents, lists of
+kubectl), a folder, in which everything else is passed over, or - for standard input. Give files that belong together
+at once: connectors of one flow are compared. References to config providers, ${provider:key}, are left alone; template
+text that is not rendered yet is recognised and not judged.
+
+Without --mm2-version, and where a resource states none, rules that depend on the version hold for 2.7 and later.`,
+		Example: `  mm2doctor check mm2.properties
+  mm2doctor check source.json checkpoint.json --mm2-version 3.9.1
+  kubectl get kafkamirrormaker2 -A -o yaml | mm2doctor check - --fail-on warning
+  mm2doctor check mm2.properties --effective`,
+		RunE: func(c *cobra.Command, args []string) error {
+			o.Files = args
+			return runCheck(c.Context(), o)
+		},
+	}
+	f := c.Flags()
+	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
+	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
+	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
+	f.BoolVar(&o.Effective, "effective", false, "print the settings in force for each flow, connector and worker, with their origin, instead of findings")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "with consequences and repairs of remarks; with --effective also the defaults that nobody wrote")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
+	return c
+}
+
+func runCheck(ctx context.Context, o *checkOptions) error {
+	failOn, err := parseSeverity(o.FailOn)
+	if err != nil {
+		return err
+	}
+	outs, err := parseOutputs(o.Output, "text", "json")
+	if err != nil {
+		return err
+	}
+	opts := lint.Options{}
+	if o.MM2Version != "" {
+		if opts.Version, err = claimedVersion(o.MM2Version); err != nil {
+			return err
+		}
+		if b, err := mm2.ParseBuild(o.MM2Version); err == nil {
+			opts.Range = b.Range
+		}
+	}
+	files, err := o.read()
+	if err != nil {
+		return err
+	}
+	if o.Effective {
+		return o.effective(files, opts, outs)
+	}
+	found := lint.Run(files, opts)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := checkReport(found)
+	for _, out := range outs {
+		err := o.write(out, func(w io.Writer, screen term.Screen) error {
+			if out.format == "json" {
+				return render.JSON(w, r)
+			}
+			return render.Check(w, r, len(files), render.Options{Screen: screen, Verbose: o.Verbose}, o.Quiet)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if failOn > 0 && r.Worst() >= failOn {
+		return &exitError{code: exitFinding}
+	}
+	return nil
+}
+
+// checkReport puts findings into the envelope of every report.
+func checkReport(found []finding.Finding) *diagnose.Report {
+	r := &diagnose.Report{SchemaVersion: 1, Tool: diagnose.Tool{Name: "mm2doctor", Version: version}, Command: "check", Findings: found}
+	r.Summary.Link = finding.LinkNone
+	for _, f := range found {
+		switch f.Severity {
+		case finding.Error:
+			r.Summary.Errors++
+		case finding.Warning:
+			r.Summary.Warnings++
+		default:
+			r.Summary.Infos++
+		}
+	}
+	switch {
+	case r.Summary.Errors > 0:
+		r.Summary.Verdict = diagnose.Broken
+	case r.Summary.Warnings > 0:
+		r.Summary.Verdict = diagnose.Degraded
+	default:
+		r.Summary.Verdict = diagnose.Healthy
+	}
+	return r
+}
+
+// write opens where a format goes to.
+func (o *checkOptions) write(out output, to func(io.Writer, term.Screen) error) error {
+	if out.file == "" {
+		return to(o.streams.Out, o.streams.OutScreen())
+	}
+	f, err := os.Create(out.file)
+	if err != nil {
+		return usage("-o %s=%s: %v", out.format, out.file, err)
+	}
+	err = to(f, term.NewScreen(f, o.streams.Env))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// maxConfig bounds a configuration; what is larger is none.
+const maxConfig = 16 << 20
+
+// read reads the files, and what folders hold.
+func (o *checkOptions) read() ([]lint.File, error) {
+	if len(o.Files) == 0 {
+		return nil, usage("nothing to check: give an mm2.properties, connector JSON, a KafkaMirrorMaker2 resource, a folder, or - for standard input")
+	}
+	var files []lint.File
+	for _, name := range o.Files {
+		var found []lint.File
+		var err error
+		if fi, serr := os.Stat(name); name != "-" && serr == nil && fi.IsDir() {
+			if found, err = readFolder(name); err == nil && len(found) == 0 {
+				err = usage("%s: the folder holds no configuration of MirrorMaker 2", name)
+			}
+		} else {
+			found, err = o.readOne(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if !slices.ContainsFunc(files, func(x lint.File) bool { return x.Name == f.Name }) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files, nil
+}
+
+func (o *checkOptions) readOne(name string) ([]lint.File, error) {
+	var b []byte
+	var err error
+	if name == "-" {
+		b, err = io.ReadAll(io.LimitReader(o.streams.In, maxConfig))
+	} else {
+		b, err = os.ReadFile(name)
+	}
+	if err != nil {
+		return nil, usage("%v; name a readable configuration of MirrorMaker 2", err)
+	}
+	if len(b) >= maxConfig {
+		return nil, usage("%s: too large for a configuration", name)
+	}
+	if lint.Foreign(b) {
+		return nil, usage("%s: no configuration of MirrorMaker 2 is recognised in it (no clusters, no connector.class of MirrorMaker 2, no KafkaMirrorMaker2)", name)
+	}
+	return []lint.File{{Name: name, Bytes: b}}, nil
+}
+
+// readFolder gives the configurations below a folder, by name; hidden folders are passed over.
+func readFolder(root string) ([]lint.File, error) {
+	var out []lint.File
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return usage("%v", err)
+		}
+		if d.IsDir() {
+			if path != root && len(d.Name()) > 1 && d.Name()[0] == '.' {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() || info.Size() >= maxConfig {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return usage("%v", err)
+		}
+		if lint.Recognised(b) {
+			out = append(out, lint.File{Name: path, Bytes: b})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// effective prints what is in force.
+func (o *checkOptions) effective(files []lint.File, opts lint.Options, outs []output) error {
+	flows := lint.Effective(files, opts)
+	if len(flows) == 0 {
+		return usage("no flow can be resolved: %s", "run check without --effective to see why")
+	}
+	for _, out := range outs {
+		err := o.write(out, func(w io.Writer, screen term.Screen) error {
+			if out.format == "json" {
+				return render.EffectiveJSON(w, flows, o.Verbose)
+			}
+			return render.Effective(w, flows, render.Options{Screen: screen, Verbose: o.Verbose})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package lint
+
+import (
+	"bytes"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
+)
+
+// Recognised says that a text has to do with MirrorMaker 2: it holds one of its configurations, or speaks of it and does not
+// parse. In a folder everything else is passed over.
+func Recognised(b []byte) bool {
+	switch kindOf(b) {
+	case confdoc.KindProperties:
+		return isProperties(b)
+	case confdoc.KindJSON, confdoc.KindYAML:
+		return bytes.Contains(b, []byte("KafkaMirrorMaker2")) || mirrorClass(b) || bytes.Contains(b, []byte("sourceConnector:")) || embedded(b)
+	}
+	return false
+}
+
+func mirrorClass(b []byte) bool {
+	for _, c := range []string{"MirrorSource", "MirrorCheckpoint", "MirrorHeartbeat"} {
+		if bytes.Contains(b, []byte(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+func isProperties(b []byte) bool {
+	p, _ := confdoc.ParseProperties("", b)
+	if _, ok := p.Lookup("clusters"); ok || mirrorClass([]byte(p.Value("connector.class"))) {
+		return true
+	}
+	for _, e := range p.Entries {
+		if strings.Contains(e.Key, "->") || strings.HasPrefix(strings.TrimSpace(e.Value), "->") || isMM2(e.Key) && strings.Contains(e.Key, ".") {
+			return true
+		}
+	}
+	return false
+}
+
+func embedded(b []byte) bool {
+	return bytes.Contains(b, []byte("->")) && bytes.Contains(b, []byte("clusters")) && bytes.Contains(b, []byte(".enabled"))
+}
+
+var (
+	resourceHead = regexp.MustCompile(`(?m)^apiVersion:[ \t]+\S`)
+	resourceKind = regexp.MustCompile(`(?m)^kind:[ \t]+\S`)
+)
+
+// kindOf is Sniff on what is left when template text is taken out.
+func kindOf(b []byte) confdoc.Kind {
+	k := confdoc.Sniff(b)
+	if k == confdoc.KindJSON || k == confdoc.KindBinary {
+		return k
+	}
+	if resourceHead.Match(b) && resourceKind.Match(b) {
+		return confdoc.KindYAML // a ConfigMap holds lines of properties
+	}
+	if text, marks, _ := mask(b, false); len(marks) > 0 {
+		if j := bytes.TrimSpace(text); len(j) > 0 && (j[0] == '{' || j[0] == '[') {
+			return confdoc.KindJSON
+		}
+		return confdoc.Sniff(text)
+	}
+	return k
+}
+
+// file reads one text. Connectors of Connect are judged when all files were read.
+func (l *linter) file(f File) []conf.Connector {
+	switch k := kindOf(f.Bytes); k {
+	case confdoc.KindJSON, confdoc.KindYAML:
+		return l.tree(f, k)
+	case confdoc.KindEmpty, confdoc.KindBinary:
+		l.add(say{slug: "syntax-error", severity: finding.Error, at: place{file: f.Name, line: 1, col: 1}, because: "The file holds no settings: it is " + map[confdoc.Kind]string{confdoc.KindEmpty: "empty, or nothing but comments", confdoc.KindBinary: "no text"}[k] + "."})
+		return nil
+	}
+	if c, ok := standalone(f); ok {
+		l.standalone(c)
+		return []conf.Connector{c}
+	}
+	l.properties(f.Name, f.Bytes)
+	return nil
+}
+
+// standalone gives a connector that stands in a properties file, as connect-standalone takes it.
+func standalone(f File) (conf.Connector, bool) {
+	p, diags := confdoc.ParseProperties(f.Name, f.Bytes)
+	if _, ok := p.Lookup("clusters"); ok && p.Value("connector.class") == "" || confdoc.Fatal(diags) != nil {
+		return conf.Connector{}, false
+	}
+	n := &confdoc.Node{Kind: confdoc.Map, Line: 1, Column: 1}
+	for _, e := range p.Entries {
+		if a, _, ok := strings.Cut(e.Key, "->"); ok && p.Value(a+".bootstrap.servers") != "" {
+			return conf.Connector{}, false // a flow of dedicated mode
+		}
+		n.Fields = append(n.Fields, confdoc.Field{Key: e.Key, Line: e.Line, Column: e.Column, Duplicate: e.Duplicate, Value: &confdoc.Node{Kind: confdoc.String, Value: e.Value, Line: e.ValueLine, Column: e.ValueColumn}})
+	}
+	found := conf.Connectors([]confdoc.Doc{{File: f.Name, Root: n}})
+	if len(found) != 1 {
+		return conf.Connector{}, false
+	}
+	return found[0], true
+}
+
+func (l *linter) standalone(c conf.Connector) {
+	s := &setup{mode: connect, file: c.File, version: l.o.Version, java: true, partial: map[string]bool{}}
+	l.configKeys(s, c.File, c.Config, "", c.Reader, nil)
+}
+
+func (l *linter) tree(f File, k confdoc.Kind) []conf.Connector {
+	text, marks, blocks := mask(f.Bytes, k == confdoc.KindJSON)
+	for _, at := range marks {
+		line := 1 + bytes.Count(f.Bytes[:at], []byte("\n"))
+		l.mark(place{file: f.Name, line: line, col: at - bytes.LastIndexByte(f.Bytes[:at], '\n')})
+	}
+	var docs []confdoc.Doc
+	var err error
+	if k == confdoc.KindJSON {
+		docs, err = confdoc.ParseJSON(f.Name, text)
+	} else {
+		docs, err = confdoc.ParseYAML(f.Name, text)
+	}
+	if err != nil {
+		if len(marks) == 0 && !l.templated(f) {
+			l.syntax(f, err)
+		}
+		return nil
+	}
+	var connectors []conf.Connector
+	for _, d := range docs {
+		for _, n := range confdoc.Objects([]confdoc.Doc{d}) {
+			if conf.IsMirrorMaker2(n) {
+				l.strimzi(f.Name, n, blocks)
+				continue
+			}
+			found := conf.Connectors([]confdoc.Doc{{File: d.File, Root: n}})
+			for _, c := range found {
+				l.connector(c, blocks)
+			}
+			connectors = append(connectors, found...)
+			if len(found) == 0 {
+				l.within(f.Name, n)
+			}
+		}
+	}
+	if blocks {
+		l.markPartial(f.Name)
+	}
+	return connectors
+}
+
+// templated looks for Terraform's ${name}, which JSON and YAML can read within strings, but not everywhere.
+func (l *linter) templated(f File) bool {
+	found := false
+	for i, line := range bytes.Split(f.Bytes, []byte("\n")) {
+		if m := valueMark.FindIndex(line); m != nil {
+			l.mark(place{file: f.Name, line: i + 1, col: m[0] + 1})
+			found = true
+		}
+	}
+	return found
+}
+
+func (l *linter) syntax(f File, err error) {
+	at, why, next := place{file: f.Name, line: 1, col: 1}, err.Error(), "Correct this place."
+	var bad *confdoc.Syntax
+	if errors.As(err, &bad) {
+		why, next = bad.What+": "+bad.Why, sentence(bad.Next)
+		if bad.Line > 0 {
+			at.line, at.col = bad.Line, bad.Column
+		}
+		if line, col := looseQuote(f.Bytes, at.line); line > 0 {
+			at.line, at.col = line, col
+			why, next = bad.What+": a quote is left over on this line, and what it opens ends further down", "Remove the quote."
+		}
+	}
+	l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(why), leads: "Nothing of the file is applied.", fixes: []finding.Fix{{Mode: connect, Text: next}}})
+}
+
+var overQuoted = regexp.MustCompile(`:\s+(?:"[^"\\]*"|'[^']*')[^\s,}\]#]`)
+
+// looseQuote finds the line of a quote that is one too many. YAML's reader notices only where the next quote stands.
+func looseQuote(b []byte, before int) (line, col int) {
+	if confdoc.Sniff(b) != confdoc.KindYAML {
+		return 0, 0
+	}
+	for i, text := range bytes.Split(b, []byte("\n")) {
+		if i >= before {
+			break
+		}
+		if m := overQuoted.FindIndex(text); m != nil {
+			return i + 1, m[1]
+		}
+	}
+	return 0, 0
+}
+
+// within looks for an mm2.properties that stands as a text in a document, such as in a ConfigMap.
+func (l *linter) within(file string, n *confdoc.Node) {
+	n.Walk(func(_ []string, f confdoc.Field) {
+		if v := f.Value; v.Is(confdoc.String) && strings.Count(v.Value, "\n") > 2 && confdoc.Sniff([]byte(v.Value)) == confdoc.KindProperties && embedded([]byte(v.Value)) {
+			// The text begins on the line after its key; so many empty lines before it keep the line numbers.
+			l.properties(file, append(bytes.Repeat([]byte("\n"), v.Line), v.Value...))
+		}
+	})
+}
+
+func (l *linter) markPartial(file string) {
+	for _, s := range l.setups {
+		if s.file == file {
+			s.partial[file] = true
+		}
+	}
+}
+
+// connect makes one set-up of all connectors that were given.
+func (l *linter) connect(cs []conf.Connector) {
+	if len(cs) == 0 {
+		return
+	}
+	mode := connect
+	if cs[0].Managed {
+		mode = managed
+	}
+	s := &setup{Setup: conf.ResolveConnectors(cs, l.o.Version), mode: mode, version: l.o.Version, file: cs[0].File, partial: map[string]bool{}}
+	for _, f := range s.Flows {
+		fl := &flow{Flow: f, in: s, at: map[conf.Reader]place{}}
+		for _, c := range cs {
+			e, ok := f.Get(c.Reader, "connector.class")
+			if !ok || e.File != c.File || e.Line != c.Line {
+				continue
+			}
+			fl.at[c.Reader] = place{c.File, c.Line, c.Column, "connector.class"}
+			if len(l.marks[c.File]) > 0 && l.blocksIn(c.File) {
+				s.partial[c.File] = true
+			}
+		}
+		s.flows = append(s.flows, fl)
+	}
+	l.setups = append(l.setups, s)
+	l.aliases(s)
+}
+
+// blocksIn: a mark that stands for no single value.
+func (l *linter) blocksIn(file string) bool {
+	for _, m := range l.marks[file] {
+		if m.key == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// strimzi reads one resource.
+func (l *linter) strimzi(file string, n *confdoc.Node, blocks bool) {
+	s := &setup{Setup: conf.ResolveResource(file, n, l.o.Version), mode: strimzi, file: file, resource: n, partial: map[string]bool{file: blocks}}
+	s.version = s.Setup.Version
+	for _, key := range []string{"image", "version"} {
+		if f := n.Get("spec").Field(key); f != nil && (s.versionAt.file == "" || n.Get("spec", "image") == nil) {
+			s.versionAt = place{file, f.Line, f.Column, key}
+		}
+	}
+	mirrors := n.Get("spec", "mirrors").List()
+	for _, f := range s.Flows {
+		fl := &flow{Flow: f, in: s, at: map[conf.Reader]place{}}
+		m := mirrors[f.Mirror.Index]
+		fl.at[0] = place{file, m.Line, m.Column, "mirrors"}
+		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+			if c := m.Field(sectionOf(r)); c != nil {
+				fl.at[r] = place{file, c.Line, c.Column, sectionOf(r)}
+			}
+		}
+		s.flows = append(s.flows, fl)
+	}
+	l.setups = append(l.setups, s)
+	l.schema(s)
+	l.resourceKeys(s)
+}
+
+// properties reads an mm2.properties.
+func (l *linter) properties(file string, b []byte) {
+	p, diags := confdoc.ParseProperties(file, b)
+	for _, d := range diags {
+		at := place{file: file, line: d.Line, col: d.Column}
+		if d.Fatal {
+			l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(d.Text), leads: "Java refuses the whole file, and MirrorMaker 2 does not start.", fixes: []finding.Fix{{Mode: dedicated, Text: "Correct this place."}}})
+		} else {
+			l.add(say{slug: "malformed-line", severity: finding.Warning, at: at, because: sentence(d.Text), fixes: []finding.Fix{{Mode: dedicated, Text: "Write the line in ASCII, and save the file without a byte order mark."}}})
+		}
+	}
+	s := &setup{mode: dedicated, file: file, version: l.o.Version, props: p, partial: map[string]bool{}}
+	for _, e := range p.Entries {
+		if isStatement(e) {
+			s.partial[file] = true
+			l.mark(place{file: file, line: e.Line, col: e.Column})
+		}
+	}
+	if e, ok := p.Lookup("clusters"); !ok || !opaque(e.Value) && !strings.ContainsAny(e.Value, `="'#`) { // else a fault of its own, and the aliases are not known
+		s.Setup, _ = conf.Resolve(p, l.o.Version)
+	}
+	l.setups = append(l.setups, s)
+	if s.Setup != nil {
+		for _, f := range s.Flows {
+			s.flows = append(s.flows, &flow{Flow: f, in: s, at: map[conf.Reader]place{conf.Source: s.lineOf(f)}})
+			at := s.flows[len(s.flows)-1].at
+			at[conf.Checkpoint], at[conf.Heartbeat] = at[conf.Source], at[conf.Source]
+		}
+	}
+	l.entries(s)
+	for _, f := range s.flows {
+		e, _ := f.Get(conf.Source, "enabled")
+		f.meant = l.wrong[place{e.File, e.Line, e.Column, e.Written}] && strings.Contains(strings.ToLower(e.Value), "true")
+	}
+}
+
+// isStatement: a line of a template, which Java would read as a key.
+func isStatement(e confdoc.Entry) bool {
+	for _, m := range []string{"{%", "{{", "{#", "<%", "%{"} {
+		if strings.HasPrefix(e.Key, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// lineOf is the line that makes a flow: the one that enables it, else the first that speaks of it, else the list of clusters.
+func (s *setup) lineOf(f *conf.Flow) place {
+	for _, key := range []string{f.Name() + ".enabled", "enabled"} {
+		if e, ok := s.props.Lookup(key); ok {
+			return place{s.file, e.Line, e.Column, e.Key}
+		}
+	}
+	for _, e := range s.props.Effective() {
+		if strings.HasPrefix(e.Key, f.Name()+".") {
+			return place{s.file, e.Line, e.Column, e.Key}
+		}
+	}
+	e, _ := s.props.Lookup("clusters")
+	return place{s.file, e.Line, e.Column, e.Key}
+}
+
+// sentence gives a text a capital and a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// Foreign says that a text is something else than a configuration of MirrorMaker 2: it can be read, and holds none. What
+// cannot be read is a finding, where it was asked for by name.
+func Foreign(b []byte) bool {
+	if Recognised(b) {
+		return false
+	}
+	switch kindOf(b) {
+	case confdoc.KindEmpty, confdoc.KindBinary:
+		return false
+	case confdoc.KindProperties:
+		return true
+	}
+	_, err := confdoc.ParseTree("", b)
+	return err == nil
+}
