@@ -287,7 +287,7 @@ func writeOutputs(outs []output, streams *term.Streams, write func(io.Writer, te
 			}
 		}
 		if err != nil {
-			return &exitError{exitUsage, fmt.Errorf("writing the report: %w", err)}
+			return &exitError{exitUsage, fmt.Errorf("writing the report: %w; write elsewhere with -o %s=FILE", err, out.format)}
 		}
 	}
 	return nil
