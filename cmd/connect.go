@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -58,10 +59,16 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 	return nil
 }
 
-// connectHTTP is a client with the TLS settings of --connect-config; nil without.
+// connectHTTP is a client with the TLS settings of --connect-config and the patience of --timeout. Addresses are checked.
 func (o *diagnoseOptions) connectHTTP() (*http.Client, error) {
+	for _, text := range o.ConnectURL {
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, usage("--connect-url: not the address of a Connect worker; write http://HOST:8083 or https://HOST:8443")
+		}
+	}
+	timeout := min(o.Timeout, collect.RESTTimeout)
 	if o.ConnectConf == "" {
-		return nil, nil
+		return &http.Client{Timeout: timeout}, nil
 	}
 	props, err := clientProperties(o.ConnectConf)
 	if err != nil {
@@ -73,7 +80,7 @@ func (o *diagnoseOptions) connectHTTP() (*http.Client, error) {
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.TLSClientConfig = cfg
-	return &http.Client{Transport: t, Timeout: collect.RESTTimeout}, nil
+	return &http.Client{Transport: t, Timeout: timeout}, nil
 }
 
 // connectFlows lists the flows that the connectors make, those of --flow when given.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
 )
@@ -36,7 +37,7 @@ func TestConnectTLS(t *testing.T) {
 
 	write(conf, "ssl.truststore.type=PEM\nssl.truststore.location="+ca+"\n")
 	o := &diagnoseOptions{}
-	o.ConnectConf = conf
+	o.ConnectConf, o.Timeout = conf, time.Minute
 	hc, err := o.connectHTTP()
 	if err != nil {
 		t.Fatal(err)
@@ -51,5 +52,110 @@ func TestConnectTLS(t *testing.T) {
 	write(conf, "ssl.truststore.location=/nowhere/ca.jks\n")
 	if _, err := o.connectHTTP(); err == nil || !strings.Contains(err.Error(), "--connect-config") {
 		t.Errorf("a Java key store: %v", err)
+	}
+}
+
+// TestConnectHangs: a worker that hangs costs --timeout once, however many questions follow.
+func TestConnectHangs(t *testing.T) {
+	stop := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
+	defer hangs.Close()
+	defer close(stop)
+	works := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Write([]byte(`{"version":"3.9.1","kafka_cluster_id":"b"}`))
+			return
+		}
+		w.Write([]byte(`{}`))
+	}))
+	defer works.Close()
+	o := &diagnoseOptions{}
+	o.Timeout, o.ConnectURL = 300*time.Millisecond, []string{hangs.URL, works.URL}
+	hc, err := o.connectHTTP()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
+	begin := time.Now()
+	for range 6 {
+		if _, err := c.Worker(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Connectors(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := time.Since(begin); d > 4*o.Timeout {
+		t.Errorf("12 questions took %s with a patience of %s", d, o.Timeout)
+	}
+}
+
+// TestConnectAnswers: what is no answer of a Connect worker is an error that says what to do, never "no connectors".
+func TestConnectAnswers(t *testing.T) {
+	root := `{"version":"3.9.1","kafka_cluster_id":"b"}`
+	for _, tt := range []struct {
+		name, root, connectors string
+		status                 int
+		user                   string
+		want                   string // what to do
+	}{
+		{"null for all", "null", "null", 200, "", "is that the REST port?"},
+		{"an empty object at the root", "{}", "{}", 200, "", "is that the REST port?"},
+		{"null for the connectors", root, "null", 200, "", "is that the REST port?"},
+		{"HTML", "<html>", "<html>", 200, "", "is that the REST port?"},
+		{"half an answer", root, `{"a":{"info"`, 200, "", "is that the REST port?"},
+		{"a rebalance", `{"message":"Request timed out"}`, "", 500, "", "ask again"},
+		{"not found", "{}", "", 404, "", "check the address"},
+		{"no login", "{}", "", 401, "", "USER:PASSWORD@"},
+		{"a wrong login", "{}", "", 401, "me:geheim@", "refuses user me"},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(tt.status)
+			if r.URL.Path == "/" {
+				w.Write([]byte(tt.root))
+				return
+			}
+			w.Write([]byte(tt.connectors))
+		}))
+		c := &collect.Connect{URLs: []string{strings.Replace(srv.URL, "http://", "http://"+tt.user, 1)}}
+		_, err := c.Worker(t.Context())
+		if err == nil {
+			_, err = c.Connectors(t.Context())
+		}
+		srv.Close()
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "geheim") {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// TestConnectURL: what is no address is bad usage.
+func TestConnectURL(t *testing.T) {
+	for _, u := range []string{"", "127.0.0.1:8083", "connect:8083", "foo://127.0.0.1:8083", "http://", "http://%zz"} {
+		if exit, _, errs := run("diagnose", "--connect-url", u); exit != exitUsage || !strings.Contains(errs, "write http://HOST:8083") {
+			t.Errorf("%q: exit %d, %s", u, exit, errs)
+		}
+	}
+}
+
+// TestScopeOfABundle: a flow that the snapshot lacks and a pattern that is none are said, as they are for live clusters.
+func TestScopeOfABundle(t *testing.T) {
+	bundle := filepath.Join("..", "fixtures", "codes", "MM2D-302", "near.json")
+	for _, tt := range []struct {
+		args []string
+		exit int
+		want string
+	}{
+		{[]string{"--flow", "a:b"}, exitOK, "HEALTHY"},
+		{[]string{"--flow", "x:y"}, exitFinding, "holds no flow x->y; it holds a->b"},
+		{[]string{"--flow", "x:y", "--flow", "a:b"}, exitFinding, "holds no flow x->y; it holds a->b"},
+		{[]string{"--group", "/(/"}, exitUsage, "--group: "},
+		{[]string{"--topic", "/(/"}, exitUsage, "--topic: "},
+		{[]string{"--group", ""}, exitUsage, "matches nothing"},
+	} {
+		exit, out, errs := run(append([]string{"diagnose", bundle}, tt.args...)...)
+		if text := strings.Join(strings.Fields(out+errs), " "); exit != tt.exit || !strings.Contains(text, tt.want) {
+			t.Errorf("%q: exit %d, %s", tt.args, exit, text)
+		}
 	}
 }

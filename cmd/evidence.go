@@ -129,7 +129,11 @@ func flowName(s string) (string, error) {
 	return "", usage("--flow %s: must be SOURCE:TARGET, the two aliases", s)
 }
 
-const maxFile = 256 << 20
+// maxFile bounds a snapshot, maxConfig any other file that is held whole: Kubernetes stores no resource above 1.5 MiB.
+const (
+	maxFile   = 256 << 20
+	maxConfig = 16 << 20
+)
 
 // headSize is how much of a file decides what it is.
 const headSize = 64 << 10
@@ -157,9 +161,14 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		l.logs = append(l.logs, log)
 		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(r, maxFile))
-	if err != nil {
+	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	switch {
+	case err != nil:
 		return usage("%v; name a readable mm2.properties, a captured snapshot or a log", err)
+	case len(b) > maxFile:
+		return usage("%s: is larger than %d MiB, which no snapshot may be; capture again with --flow, --group or --topic", name, maxFile>>20)
+	case len(b) > maxConfig && !bundle.Is(b):
+		return usage("%s: is larger than %d MiB, which no configuration is; give the configuration of MirrorMaker 2 alone", name, maxConfig>>20)
 	}
 	if bundle.Is(b) {
 		if l.snapshot != nil || l.setup != nil || len(l.strimzi) > 0 {
@@ -175,7 +184,7 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		return l.tree(name, b, k)
 	}
 	if l.setup != nil || l.snapshot != nil || len(l.strimzi) > 0 {
-		return usage("%s: only one configuration or snapshot can be diagnosed at a time", name)
+		return usage("%s: only one configuration or snapshot can be diagnosed at a time, and %s is one already; if it is meant as a log, its lines need a time and a level, as log4j writes them", name, l.file)
 	}
 	if l.setup, err = conf.Parse(name, b, l.version); l.setup == nil {
 		return &exitError{exitUsage, err}

@@ -73,11 +73,11 @@ func runRecords(ctx context.Context, o *recordsOptions) error {
 			return usage("an empty --group or --topic matches nothing; give a name, a glob, or /java regex/")
 		}
 	}
-	group, err := wanted(o.Groups)
+	group, err := wanted("--group", o.Groups)
 	if err != nil {
 		return err
 	}
-	topic, err := wanted(o.Topics)
+	topic, err := wanted("--topic", o.Topics)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,12 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	s := &session{progress: progressTo(o.streams, o.Quiet)}
+	if s.request.Want, err = wanted("--group", o.Groups); err != nil {
+		return nil, err
+	}
+	if _, err := wanted("--topic", o.Topics); err != nil {
+		return nil, err
+	}
 	if l.snapshot != nil {
 		if len(o.Source)+len(o.Target) > 0 {
 			return nil, usage("%s is a snapshot: it is diagnosed as it is, without --source and --target", l.file)
@@ -88,19 +94,13 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 		return nil, usage("--offline needs a captured snapshot; make one with: mm2doctor capture FILE mm2.properties")
 	}
 	s.logs = l.logs
-	s.request = collect.Request{MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
+	s.request = collect.Request{Want: s.request.Want, MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
 		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
 	if l.claimed == "" && l.setup != nil {
 		s.request.MM2Version = l.setup.Claimed
 	}
 	if o.MM2Version == "" && s.request.MM2Version != "" {
 		s.request.MM2VersionFrom = "the resource in " + l.file
-	}
-	if s.request.Want, err = wanted(o.Groups); err != nil {
-		return nil, err
-	}
-	if _, err := wanted(o.Topics); err != nil {
-		return nil, err
 	}
 	if o.ConnectConf != "" && len(o.ConnectURL) == 0 {
 		return nil, usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
@@ -145,6 +145,16 @@ func (o *diagnoseOptions) narrow(l *loaded) *snapshot.Snapshot {
 	}
 	if len(l.flows) > 0 {
 		s.Scope.Flows = l.flows
+		var all []string
+		for i := range s.Flows {
+			all = append(all, s.Flows[i].Name())
+		}
+		for _, name := range l.flows {
+			if !slices.Contains(all, name) {
+				s.Unresolved = append(slices.Clone(s.Unresolved), snapshot.Problem{Code: 5, Slug: "flow-not-found", Flow: name, Because: fmt.Sprintf("the snapshot %s holds no flow %s; it holds %s", l.file, name, cmp.Or(strings.Join(all, ", "), "none")),
+					Fix: "Name one of its flows with --flow, or capture again from a configuration that has this flow."})
+			}
+		}
 		s.Flows = slices.DeleteFunc(slices.Clone(s.Flows), func(f snapshot.Flow) bool { return !slices.Contains(l.flows, f.Name()) })
 	}
 	return &s
@@ -160,16 +170,16 @@ func literals(patterns []string) []string {
 	return out
 }
 
-func wanted(patterns []string) (func(string) bool, error) {
+func wanted(flag string, patterns []string) (func(string) bool, error) {
 	if len(patterns) == 0 {
 		return nil, nil
 	}
 	if slices.Contains(patterns, "") {
-		return nil, usage("an empty --group or --topic matches nothing; give a name, a glob, or /java regex/")
+		return nil, usage("%s: an empty value matches nothing; give a name, a glob, or /java regex/", flag)
 	}
 	m, err := diagnose.Matcher(patterns)
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, usage("%s: %v; give a name, a glob, or /java regex/", flag, err)
 	}
 	return m, nil
 }

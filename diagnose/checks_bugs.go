@@ -93,10 +93,16 @@ func checkGenerations(v *View, s subject) *finding.Finding {
 }
 
 func (f *flowView) contradictionFinding(c contradiction, b mm2.Build, who string, start int64) *finding.Finding {
+	wrong := "a wrong " + f.claimedBy()
+	if f.v.snap.MM2Version == "" {
+		wrong = "what names the version is of another time or worker"
+	} else {
+		who += " tells " + b.Text
+	}
 	return &finding.Finding{Slug: "claimed-version-contradicted", Severity: finding.Warning,
 		Observed: finding.Observed{{Name: "told", Value: b.Text}, {Name: "by", Value: who}, {Name: "records are of", Value: c.whose}, {Name: "newest such record", Value: stamp(c.by.at)}, {Name: "tasks started", Value: stamp(start)}},
-		Because:  fmt.Sprintf("%s tells %s, but the newest records are of %s: %s, written at %s, after the tasks were started at %s", who, b.Text, c.whose, c.by.words, stamp(c.by.at), stamp(start)),
-		Consequence: "Another MirrorMaker 2 than the one that is meant writes this flow: an old process that still runs, a node that was not upgraded, or a wrong --mm2-version. " +
+		Because:  fmt.Sprintf("%s, but the newest records are of %s: %s, written at %s, after the tasks were started at %s", who, c.whose, c.by.words, stamp(c.by.at), stamp(start)),
+		Consequence: "Another MirrorMaker 2 than the one that is meant writes this flow: an old process that still runs, a node that was not upgraded, or " + wrong + ". " +
 			"This report judges by the version that was told.",
 		Confirm: []finding.Command{checkpointsCommand(f), syncsCommand(f)},
 		Fixes:   []finding.Fix{withoutClaim(f)},

@@ -73,7 +73,7 @@ func checkDenied(v *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "principal", Value: s.cluster.Login})
 	}
 	if len(rights) > 0 {
-		fd.Fixes = grantFixes(s.cluster, who, text, rights)
+		fd.Fixes = grantFixes(s.cluster, who, text, widened(rights))
 	}
 	return fd
 }
@@ -110,7 +110,34 @@ func (v *View) gapsOn(c *clusterView, code string) []*snapshot.Gap {
 		add(f.Syncs.Why())
 		add(f.Checkpointed.Why())
 	}
+	if code == "denied" && slices.ContainsFunc(v.flows, func(f *flowView) bool { return f.src == c && f.groupsHidden() }) {
+		add(c.hidesGroups())
+	}
 	slices.SortFunc(out, func(a, b *snapshot.Gap) int { return strings.Compare(a.API+a.Why, b.API+b.Why) })
+	return out
+}
+
+// mostNamed is how many groups or topics are named one by one in commands that grant rights; more are granted by one wildcard.
+const mostNamed = 5
+
+// widened puts one wildcard in the place of many resources of one kind.
+func widened(rs []right) []right {
+	names := map[string]map[string]bool{}
+	for _, r := range rs {
+		if names[r.resource] == nil {
+			names[r.resource] = map[string]bool{}
+		}
+		names[r.resource][r.name] = true
+	}
+	var out []right
+	for _, r := range rs {
+		if r.resource != "CLUSTER" && len(names[r.resource]) > mostNamed {
+			r.name = "*"
+		}
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
 	return out
 }
 
@@ -125,7 +152,9 @@ func rightsFor(g *snapshot.Gap) []right {
 		return []right{{"DESCRIBE", "GROUP", name}}
 	case "Fetch", "ListOffsets", "Metadata":
 		return []right{{"READ", "TOPIC", name}, {"DESCRIBE", "TOPIC", name}}
-	case "ListGroups", "DescribeCluster":
+	case "ListGroups": // listing is not enough: each group refuses to be described
+		return []right{{"DESCRIBE", "CLUSTER", clusterResource}, {"DESCRIBE", "GROUP", "*"}}
+	case "DescribeCluster":
 		return []right{{"DESCRIBE", "CLUSTER", clusterResource}}
 	}
 	return nil

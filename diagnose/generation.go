@@ -26,7 +26,11 @@ type generations struct {
 // several releases, as a vendor's build does, the records narrow it.
 func inferGenerations(f *flowView) generations {
 	g := generations{records: infer(f)}
+	f.gens.records = g.records
 	g.evidence = append(g.records.evidence, f.otherTellers()...)
+	if l, st := f.Log.Get(); st == snapshot.Known && l.Version != "" && f.oldLog(l) {
+		g.evidence = append(g.evidence, fmt.Sprintf("MirrorMaker 2's log says version %s, but ends at %s, before what runs now was started: not counted", l.Version, stamp(l.Last)))
+	}
 	build, basis, told := f.toldVersion()
 	if f.v.snap.MM2Version != "" && told {
 		g.claimed = f.v.snap.MM2Version
@@ -109,7 +113,7 @@ func (f *flowView) told() []versionTold {
 			break
 		}
 	}
-	if l, st := f.Log.Get(); st == snapshot.Known && l.Version != "" {
+	if l, st := f.Log.Get(); st == snapshot.Known && l.Version != "" && !f.oldLog(l) {
 		who := "MirrorMaker 2's log says version " + l.Version
 		if l.Last > 0 {
 			who += ", last line at " + stamp(l.Last)
@@ -117,6 +121,30 @@ func (f *flowView) told() []versionTold {
 		out = append(out, versionTold{l.Version, who})
 	}
 	return out
+}
+
+// oldLog says that the log ends before MirrorMaker 2 was last started, so that its version may be of the one before an upgrade.
+// Where the start is not known, records that were written later and exclude that version show it.
+func (f *flowView) oldLog(l snapshot.Log) bool {
+	if l.Last == 0 {
+		return false
+	}
+	a, ok := f.checkpointTaskStart()
+	b, also := f.sourceTaskStart()
+	if ok || also {
+		return l.Last < max(a, b)
+	}
+	r := &f.gens.records
+	build, err := mm2.ParseBuild(l.Version)
+	if err != nil || slices.ContainsFunc(append(build.Range.Releases(), build.Range.From), r.fits) {
+		return false
+	}
+	for _, p := range []*proof{r.old, r.young, r.commits, r.history} {
+		if p != nil && p.at > l.Last {
+			return true
+		}
+	}
+	return false
 }
 
 // fits says by which rule a checkpoint follows from the syncs that are kept: counted on from a sync, or one past it. Both or

@@ -92,6 +92,9 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 		if j.row.Status == statusUnknown && (j.a.link == l || j.a.link < 0) {
 			return "unknown"
 		}
+		if l == finding.LinkCommit && j.row.Disposition != Intended && j.row.Committed.Target.Unknown() {
+			return "unknown"
+		}
 		moving = moving || j.row.Status == statusMoving && j.a.link == l
 	}
 	if moving {
@@ -100,12 +103,30 @@ func (f *flowView) linkStatus(l finding.Link, r *Report, rows []judged) string {
 	return "ok"
 }
 
+// groupsHidden says that no group of the source is to be seen where ACLs may leave groups out of the list without an error: then
+// there may be groups, and nothing is known of them.
+func (f *flowView) groupsHidden() bool {
+	gs, st := f.src.listed.Get()
+	return st == snapshot.Known && len(gs) == 0 && f.src.hidesGroups() != nil
+}
+
+// hidesGroups is why a list of groups may lack some, nil where it does not.
+func (c *clusterView) hidesGroups() *snapshot.Gap {
+	if g := c.GroupsComplete.Why(); g != nil && g.Code == "denied" {
+		return g
+	}
+	return nil
+}
+
 // linkUnread says that a link's own facts could not be read at all.
 func (f *flowView) linkUnread(l finding.Link) bool {
 	if f.src.listed.Unknown() {
 		return true // without the source's groups there is nothing to follow
 	}
 	if f.undiagnosed {
+		return true
+	}
+	if f.groupsHidden() && l >= finding.LinkCheckpoints {
 		return true
 	}
 	switch l {
@@ -155,7 +176,7 @@ func (f *flowView) everyRowHasCheckpoint() bool {
 func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 	now := f.v.now
 	topics, copies := map[string]bool{}, map[string]bool{}
-	withC, withT, judgedRows, beyond, frozen := 0, 0, 0, 0, 0
+	withC, withT, unreadT, judgedRows, beyond, frozen := 0, 0, 0, 0, 0, 0
 	for i := range rows {
 		j := &rows[i]
 		if j.row.Disposition == Intended || j.gp.part < 0 {
@@ -168,6 +189,9 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		}
 		if j.row.Checkpoint.Known() {
 			withC++
+		}
+		if j.row.Committed.Target.Unknown() {
+			unreadT++
 		}
 		if t, st := j.gp.targetOffset().Get(); st == snapshot.Known && t >= 0 {
 			withT++
@@ -212,6 +236,12 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		for _, i := range []int{0, 3} {
 			out[i].Text = "no group to follow"
 		}
+	}
+	if unreadT > 0 {
+		out[3].Text += fmt.Sprintf(", %d could not be read", unreadT)
+	}
+	if f.groupsHidden() {
+		out[3].Text = "no group of " + f.Source + " is to be seen: " + f.src.hidesGroups().String()
 	}
 	if f.src.listed.Unknown() {
 		out[3].Text = "not read: " + f.src.listed.Why().String()

@@ -57,7 +57,7 @@ type ClusterInfo struct {
 // MM2Info is what is known of MirrorMaker 2's version.
 type MM2Info struct {
 	Claimed     string     `json:"claimed,omitempty"`
-	Range       [2]*string `json:"range"` // from, before; nil is open
+	Range       [2]*string `json:"range"` // from, before; nil is open; both the same: that release
 	Generations []string   `json:"generations"`
 	Basis       string     `json:"basis"`
 	// Emissions are the possible rules by which offset syncs are written (E1 to E3), Evidence what the records show of the

@@ -17,7 +17,7 @@ func (f *flowView) selectRows(groups, topics []matcher) {
 	if st != snapshot.Known {
 		return
 	}
-	var workers, excluded, filtered, foreign, typed []string
+	var workers, excluded, filtered, foreign, typed, own []string
 	for i := range gs {
 		g := &gs[i]
 		named := len(groups) > 0
@@ -53,8 +53,13 @@ func (f *flowView) selectRows(groups, topics []matcher) {
 			if len(topics) > 0 && !anyMatch(topics, o.Topic) {
 				continue
 			}
-			if f.comesFromTarget(o.Topic) || f.isMM2Topic(o.Topic) {
+			if f.comesFromTarget(o.Topic) {
 				foreign = append(foreign, g.ID)
+				continue
+			}
+			byName := slices.ContainsFunc(groups, func(m matcher) bool { return m.text == g.ID }) // who asks for it wants an answer
+			if f.isMM2Topic(o.Topic) && (!byName || strings.HasPrefix(o.Topic, "__")) {
+				own = append(own, g.ID)
 				continue
 			}
 			f.rows = append(f.rows, groupPartition{flow: f, group: g.ID, topic: o.Topic, part: o.Partition, remote: f.remote(o.Topic)})
@@ -71,6 +76,7 @@ func (f *flowView) selectRows(groups, topics []matcher) {
 	add("left out by groups or groups.exclude", filtered)
 	add("Connect workers and others that are no consumer groups", workers)
 	add("share and streams groups, which MirrorMaker 2 does not see", typed)
+	add("commits on Kafka's and MirrorMaker 2's own topics, or on topics named like them, which are followed for a group that --group names", own)
 	add("commits on topics that came from "+f.Target+", not translatable in this flow", foreign)
 }
 

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -27,6 +28,8 @@ type Connect struct {
 	URLs           []string
 	User, Password string
 	HTTP           *http.Client // nil: a client with RESTTimeout and the system's roots
+
+	answers string // the URL that answered last; it is asked first, so that a worker that hangs costs its time once
 }
 
 // ConnectWorker is what the root of the interface tells.
@@ -66,9 +69,20 @@ func (c *Connect) get(ctx context.Context, path string, into any) (string, error
 		hc = &http.Client{Timeout: RESTTimeout}
 	}
 	var errs []error
-	for _, base := range c.URLs {
+	urls := slices.Clone(c.URLs)
+	slices.SortStableFunc(urls, func(a, b string) int {
+		switch c.answers {
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return 0
+	})
+	for _, base := range urls {
 		shown, err := c.getFrom(ctx, hc, base, path, into)
 		if err == nil {
+			c.answers = base
 			return shown, nil
 		}
 		errs = append(errs, err)
@@ -108,16 +122,21 @@ func (c *Connect) getFrom(ctx context.Context, hc *http.Client, base, path strin
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer+1))
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("Connect at %s: GET %s: %w", shown, path, err)
+		return "", fmt.Errorf("Connect at %s: GET %s: %w; %s", shown, path, err, unreached(err))
 	case len(body) > mostAnswer:
-		return "", fmt.Errorf("Connect at %s: GET %s: the answer is larger than %d bytes", shown, path, mostAnswer)
+		return "", fmt.Errorf("Connect at %s: GET %s: the answer is larger than %d bytes; is that the REST port?", shown, path, mostAnswer)
+	case (resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden) && user != "":
+		return "", fmt.Errorf("Connect at %s: GET %s: %s; the worker refuses user %s with the password of --connect-url: correct them, or give the user the right to read connectors", shown, path, resp.Status, user)
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
 		return "", fmt.Errorf("Connect at %s: GET %s: %s; give user and password in the URL: http://USER:PASSWORD@HOST:8083", shown, path, resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return "", &httpError{resp.StatusCode, fmt.Sprintf("Connect at %s: GET %s: %s: %s", shown, path, resp.Status, firstWords(body))}
+		return "", &httpError{resp.StatusCode, fmt.Sprintf("Connect at %s: GET %s: %s: %s; %s", shown, path, resp.Status, firstWords(body), refused(resp.StatusCode))}
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return "", fmt.Errorf("Connect at %s: GET %s: the answer is no JSON of Kafka Connect (%w); is that the REST port?", shown, path, err)
+	}
+	if string(bytes.TrimSpace(body)) == "null" {
+		return "", fmt.Errorf("Connect at %s: GET %s: the answer is empty (null), which Kafka Connect never gives; is that the REST port?", shown, path)
 	}
 	return shown, nil
 }
@@ -130,10 +149,25 @@ func unreached(err error) string {
 		return "name the CA's certificate in a file of client properties (ssl.truststore.type=PEM, ssl.truststore.location=FILE) and give it as --connect-config"
 	case strings.Contains(text, "tls: certificate required"), strings.Contains(text, "tls: bad certificate"):
 		return "the worker wants a client certificate: give one as ssl.keystore.type=PEM, ssl.keystore.location=FILE in --connect-config"
-	case strings.Contains(text, "malformed HTTP response"):
+	case strings.Contains(text, "malformed HTTP response"), strings.Contains(text, "connection reset by peer"):
 		return "if the port speaks TLS, write https://HOST:8443"
+	case strings.Contains(text, "does not look like a TLS handshake"), strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return "the port does not speak TLS: write http://HOST:8083"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the worker hangs, or is slow: look at its log, name another worker with --connect-url, or give it longer with --timeout"
 	}
 	return "check the address and that the worker runs"
+}
+
+// refused says what to do about an answer that is no success.
+func refused(status int) string {
+	switch {
+	case status == http.StatusNotFound:
+		return "check the address (is it the REST port of a Connect worker?); where connectors are being changed, ask again"
+	case status >= 500:
+		return "the worker is not ready, or its group rebalances: ask again in a minute, or name another worker with --connect-url"
+	}
+	return "check the address and the path before /connectors"
 }
 
 // httpError is an answer that is no success.
@@ -160,6 +194,9 @@ func (c *Connect) Worker(ctx context.Context) (ConnectWorker, error) {
 	var w ConnectWorker
 	shown, err := c.get(ctx, "/", &w)
 	w.URL = shown
+	if err == nil && w.Version == "" {
+		err = fmt.Errorf("Connect at %s: GET /: the answer tells no version, as each Connect worker does; is that the REST port?", shown)
+	}
 	return w, err
 }
 

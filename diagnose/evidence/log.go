@@ -147,7 +147,6 @@ var (
 		`(?:[Hh]erder for|leader for|follower for|configured for|groups for|consumer groups|topic-partitions) ([A-Za-z0-9._-]+)->([A-Za-z0-9._-]*[A-Za-z0-9_-])`)
 	// contextOf is the connector's name as Connect puts it before the message: "[NAME|task-0] ".
 	contextOf = regexp.MustCompile(`^\[([^\]|]+)\|(?:task-\d+|worker)(?:\|[^\]]*)?\] `)
-	settings  = regexp.MustCompile(`(?:Config )?values:\s*$`)
 )
 
 func (k *keeper) see(e *event) {
@@ -159,19 +158,25 @@ func (k *keeper) see(e *event) {
 		k.out.Last = max(k.out.Last, e.at)
 	}
 	k.connect = k.connect || ours.MatchString(e.logger) || ours.MatchString(e.message)
-	if settings.MatchString(e.message) {
+	if strings.HasSuffix(strings.TrimRight(e.message, " \t"), "values:") {
 		return // a dump of settings, with what may be secret below it
 	}
 	message, connector := e.message, ""
 	if m := contextOf.FindStringSubmatch(message); m != nil {
 		message, connector = message[len(m[0]):], m[1]
 	}
-	if m := started.FindStringSubmatch(message); m != nil {
-		k.out.Version = cut(m[1], 80)
-		return
+	if strings.Contains(message, "Kafka version") {
+		if m := started.FindStringSubmatch(message); m != nil {
+			k.out.Version = cut(m[1], 80)
+			return
+		}
 	}
 	flow := ""
-	if m := flowOf.FindStringSubmatch(e.message); m != nil {
+	var m []string
+	if strings.Contains(e.message, "->") { // flowOf tries each place of a line, which takes most of the time of a long log
+		m = flowOf.FindStringSubmatch(e.message)
+	}
+	if m != nil {
 		flow = m[1] + m[3] + "->" + m[2] + m[4]
 		if len(k.flows) < 100 {
 			k.flows[flow] = true

@@ -6,7 +6,6 @@ package render
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 
@@ -40,10 +39,7 @@ func JSON(w io.Writer, r *diagnose.Report) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // "a->b" is a name people search for
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("writing the report as JSON: %w", err)
-	}
-	return nil
+	return enc.Encode(out)
 }
 
 // listOf copies a list, and makes [] of none.

@@ -34,7 +34,7 @@ func Text(w io.Writer, r *diagnose.Report, o Options) error {
 	p.blank()
 	p.line(p.verdict())
 	if _, err := w.Write(p.b.Bytes()); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
+		return err
 	}
 	return nil
 }
@@ -167,6 +167,8 @@ func version(p *printer, m *diagnose.MM2Info) string {
 	switch {
 	case m.Claimed != "":
 		text = p.clean(m.Claimed) + " (as given)"
+	case from != nil && before != nil && *from == *before: // one release is known
+		text = p.clean(*from)
 	case from != nil && before != nil:
 		text = p.clean(*from) + " or newer, before " + p.clean(*before)
 	case from != nil:
