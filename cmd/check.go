@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/fix"
 	"github.com/mm2doctor/mm2doctor/diagnose/lint"
 	"github.com/mm2doctor/mm2doctor/diagnose/render"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
@@ -20,19 +20,14 @@ import (
 
 // checkOptions are the flags of check.
 type checkOptions struct {
+	*checkRun
 	Files      []string
-	Output     []string
-	FailOn     string
 	MM2Version string
 	Effective  bool
-	Verbose    bool
-	Quiet      bool
-
-	streams *term.Streams
 }
 
 func newCheck(s *term.Streams) *cobra.Command {
-	o := &checkOptions{streams: s}
+	o := &checkOptions{checkRun: newCheckRun("check", s)}
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check configurations of MirrorMaker 2, offline",
@@ -55,25 +50,15 @@ Without --mm2-version, and where a resource states none, rules that depend on th
 			return runCheck(c.Context(), o)
 		},
 	}
+	o.flags(c)
 	f := c.Flags()
-	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
-	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
 	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
 	f.BoolVar(&o.Effective, "effective", false, "print the settings in force for each flow, connector and worker, with their origin, instead of findings")
-	f.BoolVarP(&o.Verbose, "verbose", "v", false, "with consequences and repairs of remarks; with --effective also the defaults that nobody wrote")
-	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
 	return c
 }
 
 func runCheck(ctx context.Context, o *checkOptions) error {
-	failOn, err := parseSeverity(o.FailOn)
-	if err != nil {
-		return err
-	}
-	outs, err := parseOutputs(o.Output, "text", "json")
-	if err != nil {
-		return err
-	}
+	var err error
 	opts := lint.Options{}
 	if o.MM2Version != "" {
 		if opts.Version, err = claimedVersion(o.MM2Version); err != nil {
@@ -88,69 +73,26 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 		return err
 	}
 	if o.Effective {
-		return o.effective(files, opts, outs)
-	}
-	found := lint.Run(files, opts)
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	r := checkReport(found)
-	for _, out := range outs {
-		err := o.write(out, func(w io.Writer, screen term.Screen) error {
-			if out.format == "json" {
-				return render.JSON(w, r)
-			}
-			return render.Check(w, r, len(files), render.Options{Screen: screen, Verbose: o.Verbose}, o.Quiet)
-		})
+		outs, err := parseOutputs(o.Output, "text", "json")
 		if err != nil {
 			return err
 		}
+		return o.effective(files, opts, outs)
 	}
-	if failOn > 0 && r.Worst() >= failOn {
-		return &exitError{code: exitFinding}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return nil
-}
-
-// checkReport puts findings into the envelope of every report.
-func checkReport(found []finding.Finding) *diagnose.Report {
-	r := &diagnose.Report{SchemaVersion: 1, Tool: diagnose.Tool{Name: "mm2doctor", Version: version}, Command: "check", Findings: found}
-	r.Summary.Link = finding.LinkNone
-	for _, f := range found {
-		switch f.Severity {
-		case finding.Error:
-			r.Summary.Errors++
-		case finding.Warning:
-			r.Summary.Warnings++
-		default:
-			r.Summary.Infos++
+	texts := make([]fix.Text, len(files))
+	for i, f := range files {
+		texts[i] = fix.Text(f)
+	}
+	return o.run(texts, func(texts []fix.Text) []finding.Finding {
+		files := make([]lint.File, len(texts))
+		for i, t := range texts {
+			files[i] = lint.File(t)
 		}
-	}
-	switch {
-	case r.Summary.Errors > 0:
-		r.Summary.Verdict = diagnose.Broken
-	case r.Summary.Warnings > 0:
-		r.Summary.Verdict = diagnose.Degraded
-	default:
-		r.Summary.Verdict = diagnose.Healthy
-	}
-	return r
-}
-
-// write opens where a format goes to.
-func (o *checkOptions) write(out output, to func(io.Writer, term.Screen) error) error {
-	if out.file == "" {
-		return to(o.streams.Out, o.streams.OutScreen())
-	}
-	f, err := os.Create(out.file)
-	if err != nil {
-		return usage("-o %s=%s: %v", out.format, out.file, err)
-	}
-	err = to(f, term.NewScreen(f, o.streams.Env))
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+		return fix.Safe(texts, lint.Run(files, opts))
+	})
 }
 
 // maxConfig bounds a configuration; what is larger is none.
@@ -239,16 +181,10 @@ func (o *checkOptions) effective(files []lint.File, opts lint.Options, outs []ou
 	if len(flows) == 0 {
 		return usage("no flow can be resolved: %s", "run check without --effective to see why")
 	}
-	for _, out := range outs {
-		err := o.write(out, func(w io.Writer, screen term.Screen) error {
-			if out.format == "json" {
-				return render.EffectiveJSON(w, flows, o.Verbose)
-			}
-			return render.Effective(w, flows, render.Options{Screen: screen, Verbose: o.Verbose})
-		})
-		if err != nil {
-			return err
+	return writeOutputs(outs, o.streams, func(w io.Writer, screen term.Screen, format string) error {
+		if format == "json" {
+			return render.EffectiveJSON(w, flows, o.Verbose)
 		}
-	}
-	return nil
+		return render.Effective(w, flows, render.Options{Screen: screen, Verbose: o.Verbose})
+	})
 }

@@ -71,7 +71,7 @@ and topics are found from the clusters themselves.`,
 	}
 	o.evidence.flags(c)
 	f := c.Flags()
-	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
+	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(reportFormats, ", ")+"; repeatable")
 	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
 	f.DurationVar(&o.Observe, "observe", 0, "take two looks this far apart, to judge what moves")
 	f.Int64Var(&o.MaxReread, "max-reread", 0, "warn of an offset from which more than this many records are read again; 0: the group's lag + offset.lag.max + 1, as a remark")
@@ -113,7 +113,7 @@ func (o *diagnoseOptions) diagnose(ctx context.Context) (*diagnose.Report, []out
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	outs, err := parseOutputs(o.Output, "text", "json")
+	outs, err := parseOutputs(o.Output, reportFormats...)
 	if err != nil {
 		return nil, nil, 0, err
 	}
@@ -230,6 +230,9 @@ func parseSeverity(s string) (finding.Severity, error) {
 	return 0, usage("--fail-on %s: one of error, warning, info, never", s)
 }
 
+// reportFormats are the values of -o: text for a person, json with all that is known, the others with the findings.
+var reportFormats = append([]string{"text", "json"}, render.Formats()...)
+
 // output is one -o value.
 type output struct{ format, file string }
 
@@ -260,17 +263,24 @@ func parseOutputs(in []string, known ...string) ([]output, error) {
 }
 
 func (o *diagnoseOptions) print(r *diagnose.Report, outs []output, code int) error {
+	return writeOutputs(outs, o.streams, func(w io.Writer, screen term.Screen, format string) error {
+		return o.printOne(w, screen, r, format, code)
+	})
+}
+
+// writeOutputs writes each format to its file, or to standard output.
+func writeOutputs(outs []output, streams *term.Streams, write func(io.Writer, term.Screen, string) error) error {
 	for _, out := range outs {
-		w, screen := io.Writer(o.streams.Out), o.streams.OutScreen()
+		w, screen := io.Writer(streams.Out), streams.OutScreen()
 		var file *os.File
 		if out.file != "" {
 			var err error
 			if file, err = os.Create(out.file); err != nil {
 				return usage("-o %s=%s: %v", out.format, out.file, err)
 			}
-			w, screen = file, term.NewScreen(file, o.streams.Env)
+			w, screen = file, term.NewScreen(file, streams.Env)
 		}
-		err := o.printOne(w, screen, r, out, code)
+		err := write(w, screen, out.format)
 		if file != nil {
 			if cerr := file.Close(); err == nil {
 				err = cerr
@@ -283,13 +293,20 @@ func (o *diagnoseOptions) print(r *diagnose.Report, outs []output, code int) err
 	return nil
 }
 
-func (o *diagnoseOptions) printOne(w io.Writer, screen term.Screen, r *diagnose.Report, out output, code int) error {
+func (o *diagnoseOptions) printOne(w io.Writer, screen term.Screen, r *diagnose.Report, format string, code int) error {
 	view := *r
 	if o.Partitions == "none" || o.Partitions == "problems" {
 		view.Partitions = problems(r.Partitions, o.Partitions)
 	}
-	if out.format == "json" {
+	if format == "json" {
 		return render.JSON(w, &view)
+	}
+	if slices.Contains(render.Formats(), format) {
+		failOn, err := parseSeverity(o.FailOn)
+		if err != nil {
+			return err
+		}
+		return render.Write(w, format, render.OfReport(r, failOn, code), render.Options{Screen: screen})
 	}
 	opts := render.Options{Screen: screen, Verbose: o.Verbose || o.Partitions == "all", Exit: code}
 	switch {

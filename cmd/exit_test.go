@@ -19,7 +19,7 @@ import (
 )
 
 // formats are all values of -o; the empty one is the default.
-var formats = []string{"", "text", "json"}
+var formats = []string{"", "text", "json", "markdown", "sarif", "junit", "github", "codeclimate", "checkstyle"}
 
 // run is mm2doctor within this process.
 func run(args ...string) (exit int, out, errs string) {
@@ -132,6 +132,9 @@ func TestExitCodeInEveryFormat(t *testing.T) {
 				if err := d.Decode(&v); err != nil || v.SchemaVersion != 1 || d.Decode(&more) != io.EOF {
 					t.Errorf("%q: not one object: %v\n%s", args, err, out)
 				}
+			case f == "sarif" && !strings.Contains(out, fmt.Sprintf("\"exitCode\": %d", tt.want)):
+				t.Errorf("%q: exit code %d is not told\n%s", args, tt.want, out)
+			case f != "" && f != "text":
 			case !strings.HasSuffix(out, fmt.Sprintf("exit %d\n", tt.want)):
 				t.Errorf("%q: the last line does not tell exit %d\n%s", args, tt.want, out)
 			}
@@ -145,7 +148,7 @@ func TestExitCodeInEveryFormat(t *testing.T) {
 		for _, f := range formats[1:] { // to a file
 			name := filepath.Join(t.TempDir(), "r")
 			got, out, _ := run(append(append([]string{"diagnose"}, tt.args...), "-o", f+"="+name)...)
-			if b, err := os.ReadFile(name); got != tt.want || out != "" || err != nil || len(b) == 0 {
+			if b, err := os.ReadFile(name); got != tt.want || out != "" || err != nil || len(b) == 0 && f != "github" { // no finding is no annotation
 				t.Errorf("%q to a file: exit %d, %d bytes, %v, standard output %q", tt.args, got, len(b), err, out)
 			}
 		}

@@ -82,7 +82,7 @@ func (gp groupPartition) promised(up int64) (promise, bool) {
 func (gp groupPartition) dueSince() (t promise, c snapshot.Checkpoint, before int64, yes bool) {
 	f := gp.flow
 	e, ok := gp.earlier()
-	if !ok || f.v.snap.Started-e.flow.v.now < f.emitBudget() {
+	if !ok || f.sinceBefore() < f.emitBudget() {
 		return t, c, 0, false
 	}
 	if start, ok := f.checkpointTaskStart(); ok && e.flow.v.now-start < f.emitBudget() {
@@ -119,7 +119,7 @@ func checkCheckpointBehind(v *View, s subject) *finding.Finding {
 		Observed: finding.Observed{{Name: "U", Value: u}, {Name: "U before", Value: before}, {Name: "translates to", Value: t.value}, {Name: "sync", Value: fmt.Sprintf("%d -> %d (offset %d)", t.sync.Up, t.sync.Down, t.sync.Offset)},
 			{Name: "C", Value: fmt.Sprintf("%d -> %d, written %s ago", c.Up, c.Down, age(v.now-c.Time))}, {Name: keyEmitInterval, Value: f.seconds(connCheckpoint, keyEmitInterval, defaultEmitSeconds)}},
 		Because: fmt.Sprintf("the position %d translates to %d by an offset sync that is %s old, the checkpoint still says %d after %s, and the task's loop writes an advance every %d s", before, t.value, age(v.now-t.sync.Time), c.Down,
-			age(v.snap.Started-gp.flow.earlier.v.now), f.seconds(connCheckpoint, keyEmitInterval, defaultEmitSeconds)),
+			age(f.sinceBefore()), f.seconds(connCheckpoint, keyEmitInterval, defaultEmitSeconds)),
 		Consequence: fmt.Sprintf("The group's offset on %s stands still: after a failover it reads %d offsets again, and more with time.", f.Target, t.value-c.Down),
 		Confirm:     []finding.Command{checkpointsCommand(f), syncsCommand(f), groupCommand(f.src, gp.group)},
 	}

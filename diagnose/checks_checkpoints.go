@@ -8,6 +8,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 )
 
 // checkpointChecks are link 2: checkpoints from the checkpoint connector.
@@ -19,7 +20,7 @@ var checkpointChecks = []check{
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
 	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.CheckpointSet | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
-	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook, Applies: eligibleRow, Run: checkBeforeOldest},
+	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook | finding.SyncsTopic, Applies: eligibleRow, Run: checkBeforeOldest},
 	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
 	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},
 	{Code: 219, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkTypes},
@@ -93,7 +94,7 @@ func (f *flowView) taskless(a snapshot.Assigned) (since int64, long bool) {
 		return 0, false
 	}
 	before, st := f.earlier.Assigned.Get()
-	return f.v.now - f.earlier.v.now, st == snapshot.Known && before.Tasks == 0
+	return f.sinceBefore(), st == snapshot.Known && before.Tasks == 0
 }
 
 // running says that a connector itself is known to be RUNNING.
@@ -134,7 +135,7 @@ func (f *flowView) connectPlace() string {
 // groupsAreOld says that an earlier look, at least a discovery budget ago, saw an eligible group already.
 func (f *flowView) groupsAreOld() bool {
 	f.v.touch(finding.EarlierLook)
-	return f.earlier != nil && f.v.now-f.earlier.v.now > f.discoveryBudget()
+	return f.sinceBefore() > f.discoveryBudget()
 }
 
 func (f *flowView) eligibleGroups() int {
@@ -221,10 +222,10 @@ func (gp groupPartition) overdue(twice bool) bool {
 	if tst != snapshot.Known || !t.known || t.none || t.value < 0 {
 		return false
 	}
-	if start, ok := f.checkpointTaskStart(); ok && f.v.now-start < f.emitBudget() {
+	if start, ok := f.checkpointTaskStart(); ok && f.v.began-start < f.emitBudget() {
 		return false
 	}
-	a, old := f.Assigned.Or(snapshot.Assigned{}), f.v.now-f.emitBudget()
+	a, old := f.Assigned.Or(snapshot.Assigned{}), f.v.began-f.emitBudget()
 	if a.Time == 0 {
 		twice = true // Connect's REST interface does not tell when the list was written
 	}
@@ -235,7 +236,7 @@ func (gp groupPartition) overdue(twice bool) bool {
 		return true // wherever the group stood before, that was translatable too
 	}
 	e, ok := gp.earlier()
-	if !ok || f.v.now-e.flow.v.now < f.emitBudget() {
+	if !ok || f.sinceBefore() < f.emitBudget() {
 		return false
 	}
 	before, st := e.sourceOffset().Get()
@@ -293,7 +294,7 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 	// An older checkpoint still serves it, or someone set a position by hand that skips nothing.
 	t0, tst := gp.targetOffset().Get()
 	c, cst := gp.checkpoint().Get()
-	if tst == snapshot.Known && t0 >= 0 && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) {
+	if tst == snapshot.Known && t0 >= 0 && (t0 <= t.most || cst == snapshot.Known && c.Up <= u) || cst == snapshot.Known && c.Up <= u && f.stillCommits(c) {
 		return nil
 	}
 	fd := &finding.Finding{
@@ -317,6 +318,21 @@ func checkBeforeOldest(v *View, s subject) *finding.Finding {
 		fd.Bugs = []string{"KAFKA-15905"}
 	}
 	return fd
+}
+
+// stillCommits says that the task has a checkpoint to commit, whatever syncs are left: it wrote it since its start, or loaded it
+// then (3.7.1 and later). A topic that was compacted since may lack the sync that the checkpoint came from; then a start that is
+// not known (Connect's REST interface tells none) proves no loss.
+func (f *flowView) stillCommits(c snapshot.Checkpoint) bool {
+	if g, one := f.gens.set.Only(); one && g == mm2.G5 {
+		return true
+	}
+	if start, ok := f.checkpointTaskStart(); ok {
+		return c.Time >= start
+	}
+	f.v.touch(finding.SyncsTopic)
+	sy, _ := f.Syncs.Get()
+	return sy.Records < sy.End-sy.Start
 }
 
 // earliestFix sets positions by hand that skip nothing, for positions that MirrorMaker 2 cannot translate.

@@ -305,16 +305,16 @@ func checkBehind(v *View, s subject) *finding.Finding {
 	gp, f := s.gp, s.flow
 	c, t, has, _ := gp.behind()
 	budget := f.commitBudget()
-	if v.now-c.Time < budget {
+	if v.began-c.Time < budget {
 		return nil
 	}
 	for _, conn := range []string{connCheckpoint} {
-		if start, ok := f.taskStart(conn); ok && v.now-start < budget+f.emitBudget() {
+		if start, ok := f.taskStart(conn); ok && v.began-start < budget+f.emitBudget() {
 			return nil
 		}
 	}
 	proved := false
-	if e, ok := gp.earlier(); ok && v.now-e.flow.v.now >= budget {
+	if e, ok := gp.earlier(); ok && f.sinceBefore() >= budget {
 		ec, et, ehas, ebehind := e.behind()
 		g, st := e.targetGroup().Get()
 		proved = ebehind && ec.Down == c.Down && et == t && ehas == has && !(st == snapshot.Known && g.State.Or("").Active())

@@ -408,6 +408,6 @@ func metadataFix(f *flowView, gps []groupPartition) finding.Fix {
 		limit *= 2
 	}
 	return finding.Fix{Mode: "kafka", WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000),
-		Text:  fmt.Sprintf("Give the brokers of %s the same limit as those of %s, or let the application commit less metadata.", f.Target, f.Source),
+		Text:  fmt.Sprintf("Give the brokers of %s the same limit as those of %s, or let the application commit less metadata: MirrorMaker 2 takes that over with the next position it translates, not for the one that waits now.", f.Target, f.Source),
 		Steps: []finding.Step{brokerStep(f.dst, keyMetadataMax, limit)}}
 }

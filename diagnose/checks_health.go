@@ -136,7 +136,7 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 	}
 	beat, st := f.Heartbeat.Get()
 	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.now-beat < silence+10*interval {
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.began-beat < silence+10*interval {
 		return nil
 	}
 	v.touch(finding.EarlierLook)

@@ -57,7 +57,8 @@ func (s subject) standing() (before groupPartition, ok bool) {
 }
 
 // nextOf is the source offset that a copy which stands still would take next: past the connector's stored position where that
-// stood still too, else as far as the syncs reach. moved: the stored position went on, records are dropped on the way.
+// stood still too, else as far as the syncs of this look reach: those of the look before were read before its copy's end, and
+// more may have been mirrored in between. moved: the stored position went on, records are dropped on the way.
 func (s subject) nextOf(before groupPartition) (next int64, moved bool, gap *snapshot.Gap) {
 	f := s.flow
 	p0, st0 := before.flow.position(s.topic, s.gp.part).Get()
@@ -65,7 +66,7 @@ func (s subject) nextOf(before groupPartition) (next int64, moved bool, gap *sna
 	if st0 == snapshot.Known && st1 == snapshot.Known {
 		return p1.Offset + 1, p1.Offset != p0.Offset, nil
 	}
-	next, gap = before.mirroredTo()
+	next, gap = s.gp.mirroredTo()
 	if gap != nil && gap.Code == "undetermined" && f.Positions.Unknown() && f.Positions.Why() != nil {
 		gap = f.Positions.Why()
 	}
@@ -136,9 +137,9 @@ func checkStalled(_ *View, s subject) *finding.Finding {
 	return fd
 }
 
-// waiting are source offsets that were there in the look before and are, at this one, still not mirrored, while the copy goes
-// on. Every witness must agree: the copy's end after the newest sync, and the connector's stored position, which lags behind
-// the truth by up to a commit of source offsets.
+// waiting are source offsets that were there in the look before, not mirrored, and are at this one still not mirrored, while the
+// copy goes on. Every witness must agree: the copy's end after the newest sync in both looks, and the connector's stored position,
+// which lags behind the truth by up to a commit of source offsets.
 func (s subject) waiting() (before groupPartition, offsets int64, gap *snapshot.Gap) {
 	f := s.flow
 	if f.sinceBefore() < f.stillBudget() || f.sourceConnectorDown() != "" {
@@ -170,7 +171,19 @@ func (s subject) waiting() (before groupPartition, offsets int64, gap *snapshot.
 	default:
 		return before, 0, gap
 	}
+	if then, ok := before.next(); ok && end-then <= s.gp.holes() {
+		return before, 0, nil
+	}
 	return before, max(0, end-next-s.gp.holes()), nil
+}
+
+// next is the source offset that is mirrored next, by the syncs, or where they do not tell by the connector's stored position.
+func (gp groupPartition) next() (int64, bool) {
+	if next, gap := gp.mirroredTo(); gap == nil {
+		return next, true
+	}
+	p, st := gp.flow.position(gp.topic, gp.part).Get()
+	return p.Offset + 1, st == snapshot.Known
 }
 
 // lagUnknown asks only where the source was far ahead of the copy in both looks, by their ends alone.
@@ -191,16 +204,10 @@ func checkLagging(_ *View, s subject) *finding.Finding {
 	if gap != nil || offsets == 0 {
 		return nil
 	}
-	next, gap := s.gp.mirroredTo()
-	if gap != nil {
-		next = f.position(s.topic, s.gp.part).Or(snapshot.Position{}).Offset + 1
-	}
+	next, _ := s.gp.next()
 	end0, _ := before.readable()
 	end1, _ := s.gp.readable()
-	then, gap := before.mirroredTo()
-	if gap != nil {
-		then = before.flow.position(s.topic, s.gp.part).Or(snapshot.Position{}).Offset + 1
-	}
+	then, _ := before.next()
 	lag0, lag1 := end0-then, end1-next
 	if f.readsCommitted() && lag1 < lag0 {
 		return nil // what is left of the older stretch may be aborted records, which are never mirrored

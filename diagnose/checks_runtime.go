@@ -223,7 +223,7 @@ func checkStoreLoad(v *View, s subject) *finding.Finding {
 		}
 		return fd
 	}
-	if !told || v.snap.Started-start < f.emitBudget()+startGrace || c.Records == 0 || c.Last == 0 || c.Last >= start {
+	if !told || v.began-start < f.emitBudget()+startGrace || c.Records == 0 || c.Last == 0 || c.Last >= start {
 		return nil
 	}
 	var groups []string
@@ -256,7 +256,7 @@ func loadUnknown(v *View, s subject) *snapshot.Gap {
 	}
 	start, told := f.firstTaskStart()
 	c, _ := f.Checkpointed.Get()
-	if !told || c.Records == 0 || c.Last >= start || v.snap.Started-start < f.emitBudget()+startGrace {
+	if !told || c.Records == 0 || c.Last >= start || v.began-start < f.emitBudget()+startGrace {
 		return nil
 	}
 	for _, gap := range []*snapshot.Gap{f.Assigned.Why(), f.Syncs.Why(), f.settings.gap} {
@@ -275,7 +275,7 @@ func (gp groupPartition) mustHaveBeenWritten(start int64) bool {
 	if e, st := gp.eligible().Get(); st != snapshot.Known || !e {
 		return false
 	}
-	if a, st := gp.isAssigned().Get(); st != snapshot.Known || !a || f.v.snap.Started-f.Assigned.Or(snapshot.Assigned{}).Time < f.emitBudget()+startGrace {
+	if a, st := gp.isAssigned().Get(); st != snapshot.Known || !a || f.v.began-f.Assigned.Or(snapshot.Assigned{}).Time < f.emitBudget()+startGrace {
 		return false
 	}
 	if t, _, _, due := gp.dueSince(); due && t.sure {

@@ -13,7 +13,7 @@ import (
 var syncsChecks = []check{
 	{Code: 101, Grain: finding.OnFlow, Needs: finding.SyncsTopic, Uses: finding.SyncsElse | finding.TargetTopic | finding.TargetLog | finding.CheckpointSet | finding.Settings, Run: checkSyncsMissing},
 	{Code: 102, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.SyncsElse | finding.Settings | finding.Running | finding.Configured, Gap: syncsElsewhereUnread, Run: checkLocation},
-	{Code: 103, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.TargetLog | finding.SourceOffset, Uses: finding.SourceLog | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.TargetTopic | finding.Generation, Applies: eligibleRow, Run: checkNoSync},
+	{Code: 103, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.TargetLog | finding.SourceOffset, Uses: finding.SourceLog | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.TargetTopic | finding.Generation | finding.EarlierLook, Applies: eligibleRow, Run: checkNoSync},
 }
 
 func hasRows(_ *View, s subject) bool { return len(s.flow.rows) > 0 }
@@ -138,7 +138,7 @@ func checkNoSync(v *View, s subject) *finding.Finding {
 	if start, ok := f.sourceTaskStart(); ok && v.now-start < f.flushBudget() {
 		return nil
 	}
-	if src, st := gp.sourcePartition().Get(); st == snapshot.Known && src.First.Known() && v.now-src.First.Or(0) < f.flushBudget() {
+	if gp.youngCopy() {
 		return nil
 	}
 	end := dst.End.Or(0)
@@ -153,6 +153,21 @@ func checkNoSync(v *View, s subject) *finding.Finding {
 		fd.Bugs = []string{"KAFKA-12635"}
 	}
 	return fd
+}
+
+// youngCopy says that what was mirrored of the partition may have been mirrored just now: its oldest record is of a moment ago, or
+// retention has removed all, and no earlier look saw the copy.
+func (gp groupPartition) youngCopy() bool {
+	f := gp.flow
+	src, st := gp.sourcePartition().Get()
+	if st != snapshot.Known || src.First.Unknown() {
+		return false
+	}
+	if src.First.Known() {
+		return f.v.began-src.First.Or(0) < f.flushBudget()
+	}
+	before, ok := gp.earlier()
+	return !ok || f.sinceBefore() < f.flushBudget() || before.targetPartition().Or(snapshot.Partition{}).End.Or(0) == 0
 }
 
 // sourceTaskStart is when the source connector's tasks last went to RUNNING, ms.

@@ -16,7 +16,7 @@ const module = "github.com/mm2doctor/mm2doctor/"
 
 // pure are the packages that judge and translate: no network, no terminal, no clock, no files.
 var pure = []string{"internal/kafka", "internal/mm2", "internal/mm2/conf", "internal/confdoc", "internal/javaregex", "formatters", "translate",
-	"diagnose", "diagnose/snapshot", "diagnose/finding", "diagnose/bundle", "diagnose/lint", "diagnose/evidence", "internal/mm2/bugs"}
+	"diagnose", "diagnose/snapshot", "diagnose/finding", "diagnose/bundle", "diagnose/lint", "diagnose/suppress", "diagnose/fix", "diagnose/evidence", "internal/mm2/bugs"}
 
 // forbidden are packages, with all below them, that no pure package may lead to.
 var forbidden = []string{"net", "net/http", "github.com/segmentio/kafka-go", "github.com/twmb/franz-go", "github.com/spf13/cobra", "github.com/charmbracelet/lipgloss", "github.com/olekukonko/tablewriter",

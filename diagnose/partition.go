@@ -108,18 +108,24 @@ func (gp groupPartition) readable() (int64, bool) {
 // where the syncs have shown such holes, or too little to tell.
 const someHoles = 100
 
-// holes is the number of offsets that a copy may lack without lacking a record.
+// firstMarker is the hole that a log without any may get at its end: a first transaction's marker.
+const firstMarker = 1
+
+// holes is the number of offsets that a copy may lack without lacking a record. Equal shifts say that nothing was lacking only
+// where the copy holds no markers: with exactly-once, one transaction of MirrorMaker 2 for one of the source keeps the shift.
 func (gp groupPartition) holes() int64 {
 	ps, st := gp.syncsOf().Get()
-	if st == snapshot.Known && !gp.flow.readsCommitted() && ps.Rewinds == 0 && ps.Newest.Up-ps.Oldest.Up >= translate.DefaultLagMax && ps.Newest.Up-ps.Oldest.Up == ps.Newest.Down-ps.Oldest.Down {
-		return 0 // record by record over a stretch
+	if st == snapshot.Known && !gp.flow.readsCommitted() && !gp.flow.exactlyOnce() && ps.Rewinds == 0 && ps.Newest.Up-ps.Oldest.Up >= translate.DefaultLagMax && ps.Newest.Up-ps.Oldest.Up == ps.Newest.Down-ps.Oldest.Down {
+		return firstMarker // record by record over a stretch
 	}
 	return someHoles
 }
 
 // mirroredTo is an upper bound of the source offset that is mirrored next, from the newest sync and what was written to the copy
 // after it. From 3.4.1 on every hole of the source asks for a sync, so after the newest one both logs go on record by record;
-// markers and other writers on the target only raise the bound.
+// markers and other writers on the target only raise the bound. A hole that was mirrored after the syncs were read, or whose sync
+// still waits to be sent (KAFKA-14610), lets the bound fall short by its length: what is said to be lacking must lie before a look
+// whose syncs had a commit of source offsets' time to be written.
 func (gp groupPartition) mirroredTo() (next int64, gap *snapshot.Gap) {
 	f := gp.flow
 	if yes, _ := f.syncsByDistance(); !yes {
@@ -140,13 +146,14 @@ func (gp groupPartition) mirroredTo() (next int64, gap *snapshot.Gap) {
 	return ps.Newest.Up + p.End.Or(0) - ps.Newest.Down, nil
 }
 
-// sinceBefore is the time between the look before and this one, ms; 0 without.
+// sinceBefore is the time from the end of the look before to the start of this one, ms: however long a look takes, every fact of
+// this one is at least that much younger than any of the other. 0 without.
 func (f *flowView) sinceBefore() int64 {
 	f.v.touch(finding.EarlierLook)
 	if f.earlier == nil {
 		return 0
 	}
-	return f.v.now - f.earlier.v.now
+	return max(0, f.v.began-f.earlier.v.now)
 }
 
 func shownSync(s snapshot.Sync) string {

@@ -27,7 +27,10 @@ type sim struct {
 	parts  []*simPartition
 	groups map[string]*simGroup
 
-	syncs, checkpoints []kafka.Record
+	syncs, checkpoints simLog
+	starts             []int64 // of the checkpoint task
+	rest, mute, kip    bool    // what the collector is told: see surroundings in sim_around_test.go
+	committed          bool    // the source is read with isolation.level=read_committed
 	outbox             *translate.Outbox
 	task               *simTask
 	flushed, emitted   int64 // ms, last run of each timer
@@ -43,8 +46,13 @@ type simPartition struct {
 	up, down []int64 // offsets of data records; down holds the mirrored ones
 	upEnd    int64
 	downEnd  int64
-	first    int64 // ms, oldest record
+	times    []int64 // ms, of the records in up
 	emitter  translate.Emitter
+	trimmed  int                // records that retention has removed on the source
+	lost     int64              // log start of the copy
+	stored   *snapshot.Position // the source connector's, of its last commit of source offsets
+	open     int64              // records of an open transaction at the end, not yet in up
+	opened   int64              // ms
 }
 
 // simGroup stands, in each partition, before the record of that index; target offsets are by partition.
@@ -55,6 +63,7 @@ type simGroup struct {
 	target  map[int32]int64
 	state   kafka.GroupState // on the target; empty: not there
 	filter  bool             // left out by groups
+	since   int64            // ms, when it last changed its state on the target
 }
 
 // simTask is the checkpoint task.
@@ -62,7 +71,7 @@ type simTask struct {
 	start    int64
 	assigned []string
 	given    int64
-	read     int // of the offset-syncs topic
+	read     int64 // of the offset-syncs topic
 	stores   map[kafka.TopicPartition]*translate.Store
 	memory   map[string]translate.Checkpoint
 	round    map[string]translate.Checkpoint // what the sync job commits
@@ -111,14 +120,14 @@ func (s *sim) startTask() {
 	for _, p := range s.parts {
 		t.stores[p.tp] = translate.New(s.version.Generation(), translate.Options{})
 	}
-	s.task = t
+	s.task, s.starts = t, append(s.starts, t.start)
 	s.readSyncs()
 	for _, st := range t.stores {
 		st.LoadingFinished()
 	}
 	if s.version.AtLeast(3, 7, 1) { // checkpoints are read back (KAFKA-15905)
-		for i := range s.checkpoints {
-			c, _, err := codec.DecodeCheckpoint(s.checkpoints[i].Key, s.checkpoints[i].Value)
+		for i := range s.checkpoints.records {
+			c, _, err := codec.DecodeCheckpoint(s.checkpoints.records[i].Key, s.checkpoints.records[i].Value)
 			if err != nil {
 				panic(err)
 			}
@@ -132,24 +141,28 @@ func (s *sim) startTask() {
 
 func (s *sim) readSyncs() {
 	t := s.task
-	for ; t.read < len(s.syncs); t.read++ {
-		r := &s.syncs[t.read]
+	for i := range s.syncs.records {
+		r := &s.syncs.records[i]
+		if r.Offset < t.read {
+			continue
+		}
 		o, _, err := codec.DecodeOffsetSync(r.Key, r.Value)
 		if err != nil {
 			panic(err)
 		}
 		t.stores[o.TopicPartition()].Apply(translate.Sync{Upstream: o.Upstream, Downstream: o.Downstream, Offset: r.Offset, Time: r.Timestamp})
 	}
+	t.read = s.syncs.end
 }
 
 // produce appends n records to a partition of the source, a gap before the first.
 func (s *sim) produce(p *simPartition, n int, gap int64) {
 	if len(p.up) == 0 {
-		gap, p.first = 0, s.now
+		gap = 0
 	}
 	p.upEnd += gap
 	for range n {
-		p.up = append(p.up, p.upEnd)
+		p.up, p.times = append(p.up, p.upEnd), append(p.times, s.now)
 		p.upEnd++
 	}
 }
@@ -180,7 +193,7 @@ func (s *sim) send(os []mm2.OffsetSync) {
 		if err != nil {
 			panic(err)
 		}
-		s.syncs = append(s.syncs, kafka.Record{Offset: int64(len(s.syncs)), Timestamp: s.now, Key: k, Value: v})
+		s.syncs.add(s.now, k, v)
 	}
 }
 
@@ -202,6 +215,7 @@ func (s *sim) tick(ms int64) {
 	s.readSyncs()
 	if s.now-s.flushed >= 60_000 {
 		s.flushed = s.now
+		s.store()
 		s.send(s.outbox.Commit(0))
 	}
 	if s.now-s.discovered >= 600_000 {
@@ -254,7 +268,7 @@ func (s *sim) emit() {
 			if err != nil {
 				panic(err)
 			}
-			s.checkpoints = append(s.checkpoints, kafka.Record{Offset: int64(len(s.checkpoints)), Timestamp: s.now, Key: kb, Value: vb})
+			s.checkpoints.add(s.now, kb, vb)
 		}
 	}
 }
@@ -276,7 +290,7 @@ func (s *sim) commit() {
 			}
 			g.target[p.tp.Partition] = c.Downstream
 			if g.state == "" {
-				g.state = kafka.StateEmpty
+				g.state, g.since = kafka.StateEmpty, s.now
 			}
 		}
 	}
@@ -296,30 +310,34 @@ func (s *sim) collect(step func()) *snapshot.Snapshot {
 	onTarget := s.targetGroups()
 	step()
 	fold := collect.NewCheckpointFold(f.Checkpoints)
-	for i := range s.checkpoints {
-		fold.Add(&s.checkpoints[i])
+	for i := range s.checkpoints.records {
+		fold.Add(&s.checkpoints.records[i])
 	}
-	f.Checkpointed = snapshot.Is(fold.Result(0, int64(len(s.checkpoints))))
+	f.Checkpointed = snapshot.Is(fold.Result(0, s.checkpoints.end))
 	step()
 	f.Assigned = snapshot.Is(snapshot.Assigned{Groups: slices.Clone(s.task.assigned), Tasks: min(1, len(s.task.assigned)), Time: s.task.given})
 	f.Tasks = snapshot.Is([]snapshot.TaskStatus{{Connector: connCheckpoint, Task: -1, State: "RUNNING", Time: s.began}, {Connector: connCheckpoint, State: "RUNNING", Time: s.task.start},
 		{Connector: connSource, Task: -1, State: "RUNNING", Time: s.began}, {Connector: connSource, State: "RUNNING", Time: s.began}})
+	s.around(&f)
 	step()
 	sf := collect.NewSyncFold("a", &f)
-	for i := range s.syncs {
-		sf.Add(&s.syncs[i])
+	for i := range s.syncs.records {
+		sf.Add(&s.syncs.records[i])
 	}
-	f.Syncs = snapshot.Is(sf.Result(0, int64(len(s.syncs))))
+	f.Syncs = snapshot.Is(sf.Result(0, s.syncs.end))
 	step()
 	onSource := s.sourceGroups()
 	step()
-	b := s.cluster("b", "a.orders", onTarget, func(p *simPartition) (int64, int64) { return 0, p.downEnd })
+	b := s.cluster("b", "a.orders", onTarget, func(p *simPartition) (int64, int64) { return p.lost, p.downEnd })
 	step()
 	a := s.cluster("a", "orders", onSource, func(p *simPartition) (int64, int64) {
 		if len(p.up) == 0 {
 			return p.upEnd, p.upEnd
 		}
-		return p.up[0], p.upEnd
+		if p.trimmed == len(p.up) {
+			return p.up[p.trimmed-1] + 1, p.upEnd
+		}
+		return p.up[p.trimmed], p.upEnd
 	})
 	out.Clusters, out.Flows, out.Taken = []snapshot.Cluster{a, b}, []snapshot.Flow{f}, s.now
 	return out
@@ -340,6 +358,9 @@ func (s *sim) targetGroups() []snapshot.Group {
 		for _, part := range slices.Sorted(maps.Keys(g.target)) {
 			cs = append(cs, snapshot.Committed{Topic: "a.orders", Partition: part, Offset: g.target[part], Epoch: -1})
 		}
+		if !s.mute {
+			sg.Since = g.since
+		}
 		sg.Offsets = snapshot.Is(cs)
 		out = append(out, sg)
 	}
@@ -349,7 +370,11 @@ func (s *sim) targetGroups() []snapshot.Group {
 func (s *sim) sourceGroups() []snapshot.Group {
 	var out []snapshot.Group
 	for _, g := range s.sorted() {
-		sg := snapshot.Group{ID: g.id, State: snapshot.Is(kafka.StateStable), Type: snapshot.Is(kafka.TypeClassic), ProtocolType: "consumer", Members: snapshot.Is([]snapshot.Member{{ID: "m"}})}
+		kind := kafka.TypeClassic
+		if s.kip && g.id == "audit" {
+			kind = kafka.TypeConsumer
+		}
+		sg := snapshot.Group{ID: g.id, State: snapshot.Is(kafka.StateStable), Type: snapshot.Is(kind), ProtocolType: "consumer", Members: snapshot.Is([]snapshot.Member{{ID: "m"}})}
 		cs := []snapshot.Committed{}
 		for _, p := range s.parts {
 			if u, ok := g.position(p); ok {
@@ -367,8 +392,11 @@ func (s *sim) cluster(alias, topic string, gs []snapshot.Group, log func(*simPar
 	for _, p := range s.parts {
 		start, end := log(p)
 		sp := snapshot.Partition{ID: p.tp.Partition, Leader: 1, Start: snapshot.Is(start), End: snapshot.Is(end), First: snapshot.None[int64]()}
-		if p.first > 0 {
-			sp.First = snapshot.Is(p.first)
+		if p.trimmed < len(p.times) {
+			sp.First = snapshot.Is(p.times[p.trimmed])
+		}
+		if s.committed && topic == "orders" {
+			sp.Stable = snapshot.Is(p.upEnd - p.open)
 		}
 		t.Partitions = append(t.Partitions, sp)
 	}

@@ -129,5 +129,5 @@ func (f *flowView) checkpointTaskStart() (int64, bool) { return f.taskStart(conn
 func (f *flowView) checkpointTaskYoung() bool {
 	start, ok := f.checkpointTaskStart()
 	f.v.touch(finding.AssignedTo)
-	return ok && f.v.now-start < f.emitBudget() || f.Assigned.Known() && f.v.now-f.Assigned.Or(snapshot.Assigned{}).Time < f.emitBudget()
+	return ok && f.v.began-start < f.emitBudget() || f.Assigned.Known() && f.v.began-f.Assigned.Or(snapshot.Assigned{}).Time < f.emitBudget()
 }

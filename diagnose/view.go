@@ -17,6 +17,7 @@ type View struct {
 	flows    []*flowView
 	touched  finding.Kinds
 	now      int64 // snapshot.Taken
+	began    int64 // snapshot.Started, or Taken where that is not told: what MirrorMaker 2 has written last was read from then on
 }
 
 // clusterView is a cluster in one role: as a target its groups are those read first.
@@ -69,7 +70,10 @@ type checkpointKey struct {
 }
 
 func newView(s *snapshot.Snapshot) *View {
-	v := &View{snap: s, clusters: map[string]*clusterView{}, now: s.Taken}
+	v := &View{snap: s, clusters: map[string]*clusterView{}, now: s.Taken, began: s.Started}
+	if v.began <= 0 || v.began > v.now {
+		v.began = v.now
+	}
 	targets := map[string]*clusterView{}
 	for i := range s.Clusters {
 		c := newCluster(&s.Clusters[i], s.Clusters[i].Groups)

@@ -267,7 +267,7 @@ func texts() map[string]string {
 	for _, c := range docs.Codes() {
 		m[c], _ = docs.Page(c)
 	}
-	for _, g := range []string{"decision-tree", "reading-a-report", "snapshot"} {
+	for _, g := range []string{"ci", "decision-tree", "reading-a-report", "snapshot"} {
 		m[g], _ = docs.Guide(g)
 	}
 	return m

@@ -3,7 +3,11 @@
 // What may enter: the types that chain checks and lint rules are made of, and the one table of codes. No check itself.
 package finding
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+)
 
 // Code is the number behind MM2D-; the first digit is the place in the chain. A retired code is never used again.
 type Code int
@@ -111,6 +115,8 @@ type Fix struct {
 	Text        string `json:"text"`
 	Steps       []Step `json:"steps,omitempty"`
 	WaitSeconds int    `json:"waitSeconds"` // how long until it shows
+	// Edits make the fix in the files that were checked, and nothing else; only fixes that are safe to make unseen have them.
+	Edits []confdoc.Edit `json:"edits,omitempty"`
 }
 
 // Step is one action. Stops names what it interrupts; Undo how to take it back.

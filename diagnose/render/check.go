@@ -6,54 +6,9 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/mm2doctor/mm2doctor/diagnose"
-	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/lint"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 )
-
-// Check writes the findings of a configuration for a person: file:line:column first, as editors and CI systems expect it. files
-// is how many were read; summaryOnly leaves the findings out.
-func Check(w io.Writer, r *diagnose.Report, files int, o Options, summaryOnly bool) error {
-	p := &printer{s: o.Screen, o: o, r: r}
-	for i := range r.Findings {
-		if summaryOnly {
-			break
-		}
-		p.checked(&r.Findings[i])
-	}
-	p.blank()
-	style, mark, what := term.Good, term.OK, "nothing found"
-	if len(r.Findings) > 0 {
-		style, mark = severityLook(r.Worst())
-		what = fmt.Sprintf("%s, %s, %s", count(r.Summary.Errors, "error"), count(r.Summary.Warnings, "warning"), count(r.Summary.Infos, "remark"))
-	}
-	p.line(p.s.Mark(mark) + " " + p.s.Paint(style, what) + " in " + count(files, "file"))
-	_, err := w.Write(p.b.Bytes())
-	return err
-}
-
-func (p *printer) checked(f *finding.Finding) {
-	at := p.clean(f.Subject.File)
-	if f.Subject.Line > 0 {
-		at += ":" + strconv.Itoa(f.Subject.Line)
-		if f.Subject.Column > 0 {
-			at += ":" + strconv.Itoa(f.Subject.Column)
-		}
-	}
-	style, _ := severityLook(f.Severity)
-	p.line(at + ": " + p.s.Paint(style, f.Severity.String()) + " " + p.clean(f.CodeText+" "+f.Slug) + "  " + p.clean(f.Subject.Key))
-	p.hang("    ", 4, p.prose(f.Because))
-	if f.Severity == finding.Info && !p.o.Verbose {
-		return
-	}
-	if f.Consequence != "" && p.o.Verbose {
-		p.hang("    leads to: ", 14, p.prose(f.Consequence))
-	}
-	for _, fix := range f.Fixes {
-		p.hang("    fix: ", 9, p.prose(fix.Text))
-	}
-}
 
 // EffectiveJSON writes the settings in force as one object; defaults that nobody wrote only when asked for.
 func EffectiveJSON(w io.Writer, flows []lint.FlowSettings, defaults bool) error {

@@ -146,9 +146,15 @@ func (p *printer) finding(f *finding.Finding) {
 }
 
 func (p *printer) confirm(c *finding.Command) {
-	text := "on " + p.clean(c.Cluster)
+	text := ""
+	if c.Cluster != "" { // none for a file
+		text = "on " + p.clean(c.Cluster) + ", "
+	}
 	if c.Shows != "" {
-		text += ", look for: " + p.prose(c.Shows)
+		text += "look for: " + p.prose(c.Shows)
+	}
+	if text = strings.TrimSuffix(text, ", "); text == "" {
+		text = "run"
 	}
 	p.label("confirm", text)
 	p.command(labelWidth, c.Command)

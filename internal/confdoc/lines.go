@@ -187,6 +187,9 @@ func (ix lineIndex) lines() int { return len(ix.starts) }
 
 func (ix lineIndex) lineStart(line int) int { return ix.starts[line-1] }
 
+// offset is the opposite of position.
+func (ix lineIndex) offset(line, column int) int { return ix.starts[line-1] + column - 1 }
+
 func (ix lineIndex) position(off int) (line, column int) {
 	lo, hi := 0, len(ix.starts)
 	for hi-lo > 1 {

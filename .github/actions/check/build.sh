@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Builds the mm2doctor that belongs to this action.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../../.." && pwd)
+out=$(mktemp -d "${RUNNER_TEMP:-/tmp}/mm2doctor.XXXXXX")/mm2doctor
+(cd "$root" && go build -o "$out" .)
+echo "mm2doctor=$out" >>"$GITHUB_OUTPUT"

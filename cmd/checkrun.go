@@ -1,0 +1,256 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/fix"
+	"github.com/mm2doctor/mm2doctor/diagnose/render"
+	"github.com/mm2doctor/mm2doctor/diagnose/suppress"
+	"github.com/mm2doctor/mm2doctor/internal/term"
+)
+
+// checkRun is what stands around the rules of a check of files: suppressions, severities, repairs, formats and exit code. A command
+// adds its flags, gives it the files and the rules, and calls run.
+type checkRun struct {
+	Output   []string
+	FailOn   string
+	Least    string
+	Settings string
+	Fix      bool
+	Diff     bool
+	Verbose  bool
+	Quiet    bool
+
+	command string
+	streams *term.Streams
+	now     func() time.Time
+}
+
+// settingsFile is looked for in the working directory.
+const settingsFile = ".mm2doctor.yaml"
+
+func newCheckRun(command string, s *term.Streams) *checkRun {
+	return &checkRun{command: command, streams: s, now: time.Now}
+}
+
+func (o *checkRun) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(reportFormats, ", ")+"; repeatable")
+	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
+	f.StringVar(&o.Least, "min-severity", "", "leave out findings below: error, warning, info; they are counted, and change no exit code")
+	f.StringVar(&o.Settings, "settings", "", "suppressions and severities (default: "+settingsFile+" where there is one)")
+	f.BoolVar(&o.Fix, "fix", false, "make the repairs that are safe in the files, then report what is left")
+	f.BoolVar(&o.Diff, "diff", false, "print those repairs as a unified diff instead of a report")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "consequences, every repair, and how to confirm")
+	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
+}
+
+// run judges the texts by look, and by look alone: the texts are what was read of the files of those names ("-" is standard input).
+func (o *checkRun) run(texts []fix.Text, look func([]fix.Text) []finding.Finding) error {
+	failOn, err := parseSeverity(o.FailOn)
+	if err != nil {
+		return err
+	}
+	outs, err := o.outputs()
+	if err != nil {
+		return err
+	}
+	s, err := o.suppression(texts)
+	if err != nil {
+		return err
+	}
+	var last suppress.Result
+	judge := func(texts []fix.Text) []finding.Finding {
+		for i, t := range texts {
+			s.Sources[i].Text = t.Bytes
+		}
+		last = suppress.Apply(look(texts), s)
+		return last.Findings
+	}
+	if o.Fix || o.Diff {
+		if texts, err = o.repair(texts, judge); err != nil {
+			return err
+		}
+	} else {
+		judge(texts)
+	}
+	r := &render.Result{Tool: diagnose.Tool{Name: "mm2doctor", Version: version}, Command: o.command, Findings: last.Findings, Silenced: len(last.Silenced), Below: last.Below, FailOn: failOn, Exit: exitOK}
+	for _, t := range texts {
+		r.Files = append(r.Files, render.File{Name: t.Name, Path: relative(".", t.Name), Text: t.Bytes})
+	}
+	if slices.ContainsFunc(last.Findings, func(f finding.Finding) bool { return failOn > 0 && f.Severity >= failOn }) {
+		r.Exit = exitFinding
+	}
+	if err := writeOutputs(outs, o.streams, func(w io.Writer, screen term.Screen, format string) error {
+		return o.print(w, screen, format, r)
+	}); err != nil {
+		return err
+	}
+	if r.Exit != exitOK {
+		return &exitError{code: r.Exit}
+	}
+	return nil
+}
+
+func (o *checkRun) outputs() ([]output, error) {
+	if o.Diff && len(o.Output) == 0 {
+		return nil, nil
+	}
+	outs, err := parseOutputs(o.Output, reportFormats...)
+	if o.Diff && slices.ContainsFunc(outs, func(x output) bool { return x.file == "" }) {
+		return nil, usage("--diff writes to standard output; give -o a file, such as -o json=report.json")
+	}
+	return outs, err
+}
+
+// suppression reads the settings and sets up what to silence.
+func (o *checkRun) suppression(texts []fix.Text) (suppress.Options, error) {
+	s := suppress.Options{Today: o.now().UTC().Format(time.DateOnly), ByPlace: true}
+	name := o.Settings
+	if name == "" {
+		name = settingsFile
+	}
+	b, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		if s.Settings, err = suppress.ParseSettings(name, b); err != nil {
+			return s, usage("%v", err)
+		}
+		s.Least = s.Settings.Least
+	case o.Settings != "" || !errors.Is(err, fs.ErrNotExist):
+		return s, usage("--settings %s: %v", name, err)
+	}
+	if o.Least != "" {
+		if s.Least, err = parseSeverity(o.Least); err != nil || s.Least == 0 {
+			return s, usage("--min-severity %s: one of error, warning, info", o.Least)
+		}
+	}
+	for _, t := range texts {
+		s.Sources = append(s.Sources, suppress.Source{Name: t.Name, Path: relative(filepath.Dir(name), t.Name), Text: t.Bytes})
+	}
+	return s, nil
+}
+
+// repair makes the safe repairs, in the files or as a diff, and gives the texts to report on: with --diff alone those that stand on disk.
+func (o *checkRun) repair(texts []fix.Text, judge func([]fix.Text) []finding.Finding) ([]fix.Text, error) {
+	if o.Fix && slices.ContainsFunc(texts, func(t fix.Text) bool { return t.Name == "-" }) {
+		return nil, usage("--fix: standard input cannot be changed; use --diff")
+	}
+	r, err := fix.All(texts, judge)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	if o.Diff {
+		d, err := fix.Diff(texts, r.Texts, render.Secret)
+		if err != nil {
+			return nil, &exitError{exitUsage, err}
+		}
+		if _, err := io.WriteString(o.streams.Out, d); err != nil {
+			return nil, &exitError{exitUsage, fmt.Errorf("writing the diff: %w", err)}
+		}
+	}
+	if !o.Fix {
+		judge(texts)
+		return texts, nil
+	}
+	made := map[string]int{}
+	for _, f := range r.Made {
+		made[f.Subject.File]++
+	}
+	for i, t := range r.Texts {
+		if string(t.Bytes) == string(texts[i].Bytes) {
+			continue
+		}
+		if err := replaceFile(t.Name, texts[i].Bytes, t.Bytes); err != nil {
+			return nil, &exitError{exitUsage, fmt.Errorf("--fix: %w", err)}
+		}
+		if !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "%s: repairs made: %d\n", t.Name, max(made[t.Name], 1))
+		}
+	}
+	return r.Texts, nil
+}
+
+func (o *checkRun) print(w io.Writer, screen term.Screen, format string, r *render.Result) error {
+	opts := render.Options{Screen: screen, Verbose: o.Verbose, Exit: r.Exit}
+	switch {
+	case format == "json":
+		return render.LintJSON(w, r)
+	case format != "text":
+		return render.Write(w, format, r, opts)
+	case o.Quiet:
+		return render.LintSummary(w, r, opts)
+	}
+	return render.Lint(w, r, opts)
+}
+
+// relative gives a name relative to a directory, with slashes; one outside of it as it is.
+func relative(dir, name string) string {
+	if name == "-" {
+		return "stdin"
+	}
+	root, err1 := filepath.Abs(dir)
+	file, err2 := filepath.Abs(name)
+	if err1 == nil && err2 == nil {
+		if rel, err := filepath.Rel(root, file); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return filepath.ToSlash(rel)
+		}
+		return filepath.ToSlash(file)
+	}
+	return filepath.ToSlash(name)
+}
+
+// replaceFile puts a text in the place of another at once: whoever reads the file sees the old text or the new one. A link stays a link; the
+// mode stays. A file that changed since it was read is left alone.
+func replaceFile(name string, before, after []byte) (err error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return err
+	}
+	now, err := os.ReadFile(real)
+	if err != nil {
+		return err
+	}
+	if string(now) != string(before) {
+		return fmt.Errorf("%s changed while it was checked; run again", name)
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(real), ".mm2doctor-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+		}
+	}()
+	if err = tmp.Chmod(info.Mode().Perm()); err != nil {
+		return err
+	}
+	if _, err = tmp.Write(after); err != nil {
+		return err
+	}
+	if err = tmp.Sync(); err != nil {
+		return err
+	}
+	if err = tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), real)
+}

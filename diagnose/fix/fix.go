@@ -1,0 +1,96 @@
+// Package fix makes the repairs that are safe to make unseen: those whose fixes carry edits.
+//
+// What may enter: which repairs are safe, choosing edits, making them in texts, looking again. No file is touched.
+package fix
+
+import (
+	"fmt"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+)
+
+// Text is one file.
+type Text struct {
+	Name  string
+	Bytes []byte
+}
+
+// Result is what has become of the texts.
+type Result struct {
+	Texts []Text // as given, with the edits made
+	Made  []finding.Finding
+	Left  []finding.Finding // of the last look
+}
+
+// rounds bounds how often edits give rise to further ones.
+const rounds = 10
+
+// All makes the edits of all findings, looks again, and goes on until nothing is left to make. Of edits that exclude each other
+// those of the earlier finding are made, and the look after that decides about the rest. A finding whose edits were made once and that is
+// there still is left alone.
+func All(texts []Text, look func([]Text) []finding.Finding) (Result, error) {
+	r := Result{Texts: append([]Text(nil), texts...), Left: look(texts)}
+	made := map[string]bool{}
+	for range rounds {
+		var groups [][]confdoc.Edit
+		var of []finding.Finding
+		for _, f := range r.Left {
+			if edits := editsOf(&f); len(edits) > 0 && !made[id(&f)] {
+				groups, of = append(groups, edits), append(of, f)
+			}
+		}
+		edits, taken := confdoc.Choose(groups)
+		if len(edits) == 0 {
+			return r, nil
+		}
+		for i, t := range r.Texts {
+			var own []confdoc.Edit
+			for _, e := range edits {
+				if e.File == t.Name {
+					own = append(own, e)
+				}
+			}
+			b, err := confdoc.Apply(t.Bytes, own)
+			if err != nil {
+				return r, err
+			}
+			r.Texts[i].Bytes = b
+		}
+		for i := range of {
+			if taken[i] {
+				made[id(&of[i])] = true
+				r.Made = append(r.Made, of[i])
+			}
+		}
+		r.Left = look(r.Texts)
+	}
+	return r, nil
+}
+
+// editsOf gives the edits of the first fix that has some.
+func editsOf(f *finding.Finding) []confdoc.Edit {
+	for _, x := range f.Fixes {
+		if len(x.Edits) > 0 {
+			return x.Edits
+		}
+	}
+	return nil
+}
+
+func id(f *finding.Finding) string {
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%s\x00%s", f.ID, f.Slug, f.Flow, f.Subject.File, f.Subject.Key)
+}
+
+// Diff writes what All has changed as unified diffs. secret marks lines that are left out where they did not change.
+func Diff(before, after []Text, secret func(string) bool) (string, error) {
+	out := ""
+	for i, t := range before {
+		d, err := confdoc.Diff(t.Name, t.Bytes, confdoc.Between(t.Name, t.Bytes, after[i].Bytes), secret)
+		if err != nil {
+			return "", err
+		}
+		out += d
+	}
+	return out, nil
+}

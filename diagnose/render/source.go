@@ -1,0 +1,109 @@
+package render
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// secret is a setting whose value is no one else's business, also within a jaas.config that is continued on further lines, and a password
+// within an address.
+var (
+	secret       = regexp.MustCompile(`(?i)(?:passw(?:or)?d|passphrase|secret|token|credential|jaas\.config|user\.info|(?:api|access|private|account)[._-]?key|keystore\.key)[\w.-]*["']?\s*[=:]\s*["']?`)
+	urlPassword  = regexp.MustCompile(`://[^\s/:@]*:[^\s/@]+@`)
+	removed      = "[removed]"
+	placeholders = regexp.MustCompile(`^\$\{[^}]*\}["',;\s]*$`)
+)
+
+// Secret says that a line of a configuration holds what must not be shown.
+func Secret(line string) bool { return masked(line) != line }
+
+// masked takes the secret out of a line; all behind it goes too. References such as ${file:...} are no secrets.
+func masked(line string) string {
+	if at := secret.FindStringIndex(line); at != nil && strings.TrimSpace(strings.Trim(line[at[1]:], `"',;`)) != "" && !placeholders.MatchString(line[at[1]:]) {
+		return line[:at[1]] + removed
+	}
+	return urlPassword.ReplaceAllString(line, "://"+removed+"@")
+}
+
+// lines of a file as positions count them: \n, \r and \r\n end one. The mark at the start of JSON and YAML belongs to none.
+func (f *File) lines() []string {
+	text := f.Text
+	if t := bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")); len(t) < len(text) && len(t) > 0 && !bytes.ContainsRune([]byte("#!"), rune(t[0])) {
+		text = t
+	}
+	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)), "\n")
+}
+
+// line is the line that a place speaks of, as it stands in the file.
+func (s spot) line() string {
+	if s.file == nil || s.Line < 1 || len(s.file.Text) == 0 {
+		return ""
+	}
+	if l := s.file.lines(); s.Line <= len(l) {
+		return l[s.Line-1]
+	}
+	return ""
+}
+
+// span gives the bytes of a line that a place means: the key or value that begins there. ok is false where the column is not
+// known.
+func (s spot) span() (line string, start, end int, ok bool) {
+	line = s.line()
+	start = s.Column - 1
+	if start < 0 || start >= len(line) {
+		return line, 0, 0, false
+	}
+	rest := line[start:]
+	switch {
+	case s.Key != "" && strings.HasPrefix(rest, s.Key):
+		end = start + len(s.Key)
+	case rest[0] == '"' || rest[0] == '\'':
+		if i := strings.IndexByte(rest[1:], rest[0]); i >= 0 {
+			end = start + i + 2
+		} else {
+			end = start + len(rest)
+		}
+	default:
+		if i := strings.IndexAny(rest, "=: \t,"); i > 0 {
+			end = start + i
+		} else {
+			end = start + len(strings.TrimRight(rest, " \t"))
+		}
+	}
+	return line, start, max(end, start+1), true
+}
+
+// column counts characters as editors and code hosts do: UTF-16 units, from 1. A file that is not UTF-8 has one byte each.
+func (s spot) column() int {
+	line := s.line()
+	if s.Column < 1 || s.Column-1 > len(line) {
+		return s.Column
+	}
+	return units(line[:s.Column-1]) + 1
+}
+
+func units(text string) int {
+	if !utf8.ValidString(text) {
+		return len(text)
+	}
+	n := 0
+	for _, r := range text {
+		n += utf16.RuneLen(r)
+	}
+	return n
+}
+
+// utf8Of shows a line of any encoding as UTF-8: what is not, is ISO 8859-1 as Java reads it.
+func utf8Of(line string) string {
+	if utf8.ValidString(line) {
+		return line
+	}
+	r := make([]rune, len(line))
+	for i := range len(line) {
+		r[i] = rune(line[i])
+	}
+	return string(r)
+}

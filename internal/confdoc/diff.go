@@ -1,0 +1,106 @@
+package confdoc
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Diff writes the edits of one file as a unified diff, as `git apply` and `patch -p1` take it; nothing for no change. Unchanged lines
+// around a change are left out where secret says so (nil: never); a hunk with fewer of them is still a right one.
+func Diff(name string, b []byte, edits []Edit, secret func(line string) bool) (string, error) {
+	after, err := Apply(b, edits)
+	if err != nil || bytes.Equal(b, after) {
+		return "", err
+	}
+	old := lines(b)
+	hunks := between(old, lines(after))
+	var w strings.Builder
+	path := strings.TrimPrefix(strings.ReplaceAll(name, "\\", "/"), "./")
+	fmt.Fprintf(&w, "--- a/%s\n+++ b/%s\n", path, path)
+	shift := 0
+	for i := 0; i < len(hunks); {
+		j := i + 1
+		for j < len(hunks) && hunks[j].from-hunks[j-1].to <= 2*around && !slices.ContainsFunc(old[hunks[j-1].to:hunks[j].from], lineIs(secret)) {
+			j++
+		}
+		shift += writeHunk(&w, old, hunks[i:j], shift, secret)
+		i = j
+	}
+	return w.String(), nil
+}
+
+// around is how many unchanged lines stand before and behind a change.
+const around = 3
+
+// hunk replaces whole lines [from, to) of the old text.
+type hunk struct {
+	from, to int
+	text     []string
+}
+
+func lineIs(secret func(string) bool) func(string) bool {
+	return func(l string) bool { return secret != nil && secret(strings.TrimRight(l, "\r\n")) }
+}
+
+// writeHunk gives by how many lines the text behind has moved.
+func writeHunk(w *strings.Builder, old []string, hunks []hunk, shift int, secret func(string) bool) int {
+	hidden := lineIs(secret)
+	from, to := hunks[0].from, hunks[len(hunks)-1].to
+	for n := 0; n < around && from > 0 && !hidden(old[from-1]); n++ {
+		from--
+	}
+	for n := 0; n < around && to < len(old) && !hidden(old[to]); n++ {
+		to++
+	}
+	added, removed := 0, 0
+	var body strings.Builder
+	at := from
+	for _, h := range hunks {
+		for ; at < h.from; at++ {
+			diffLine(&body, ' ', old[at])
+		}
+		for ; at < h.to; at++ {
+			diffLine(&body, '-', old[at])
+			removed++
+		}
+		for _, l := range h.text {
+			diffLine(&body, '+', l)
+			added++
+		}
+	}
+	for ; at < to; at++ {
+		diffLine(&body, ' ', old[at])
+	}
+	fmt.Fprintf(w, "@@ -%s +%s @@\n%s", span(from, to-from), span(from+shift, to-from+added-removed), body.String())
+	return added - removed
+}
+
+// span writes a range of lines; one of no lines names the line before it.
+func span(from, n int) string {
+	switch n {
+	case 0:
+		return fmt.Sprintf("%d,0", from)
+	case 1:
+		return fmt.Sprint(from + 1)
+	}
+	return fmt.Sprintf("%d,%d", from+1, n)
+}
+
+func diffLine(w *strings.Builder, mark byte, line string) {
+	w.WriteByte(mark)
+	w.WriteString(line)
+	if !strings.HasSuffix(line, "\n") {
+		w.WriteString("\n\\ No newline at end of file\n")
+	}
+}
+
+// lines cuts behind each line feed, as diff and patch do.
+func lines(b []byte) []string {
+	var out []string
+	for l := range bytes.Lines(b) {
+		out = append(out, string(l))
+	}
+	return out
+}
