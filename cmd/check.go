@@ -95,9 +95,6 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 	})
 }
 
-// maxConfig bounds a configuration; what is larger is none.
-const maxConfig = 16 << 20
-
 // read reads the files, and what folders hold.
 func (o *checkOptions) read() ([]lint.File, error) {
 	if len(o.Files) == 0 {

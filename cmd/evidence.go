@@ -129,8 +129,11 @@ func flowName(s string) (string, error) {
 	return "", usage("--flow %s: must be SOURCE:TARGET, the two aliases", s)
 }
 
-// maxFile bounds a snapshot. Any other file that is held whole is bound by maxConfig.
-const maxFile = 256 << 20
+// maxFile bounds a snapshot, maxConfig any other file that is held whole: Kubernetes stores no resource above 1.5 MiB.
+const (
+	maxFile   = 256 << 20
+	maxConfig = 16 << 20
+)
 
 // headSize is how much of a file decides what it is.
 const headSize = 64 << 10
