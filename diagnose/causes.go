@@ -37,6 +37,7 @@ var edges = []edge{
 	{612, 202, nil}, {612, 207, nil}, {612, 214, nil}, {612, 304, nil},
 	{609, 207, nil}, {609, 214, nil}, {609, 206, forgetsHistory},
 	{608, 301, differsIn(keySyncEnabled)}, {608, 208, disabledByDifference}, {109, 218, ofOneTopic}, {217, 213, nil},
+	{608, 101, otherNames}, {608, 103, otherNames}, {608, 109, otherNames}, {608, 201, otherNames}, {608, 202, otherNames}, {608, 214, otherNames}, {608, 304, otherNames}, {608, 406, otherNames},
 	{108, 103, nil}, {108, 202, nil}, {108, 206, nil}, {108, 214, nil}, {212, 214, nil}, {212, 205, nil},
 	{102, 101, nil}, {102, 103, nil}, {102, 201, nil}, {102, 202, nil}, {102, 206, nil}, {102, 214, nil}, {102, 304, nil},
 	{101, 103, nil}, {101, 202, nil}, {101, 214, nil},

@@ -128,6 +128,10 @@ func checkInForce(v *View, s subject) *finding.Finding {
 	}
 	fd.Because = fmt.Sprintf("MirrorMaker 2 runs with other settings than the file says: %s", list(words, 5))
 	fd.Consequence = "The file's values have no effect. The doctor judges by what runs."
+	if slices.ContainsFunc(diff, func(d notInForce) bool { return slices.Contains(namesTopics, d.key) }) {
+		fd.Consequence = "The file's values have no effect. The doctor looked for topics by the names that follow from the file, where what runs uses others: what is missing by those names may well be there. " +
+			"With the settings that run in the file, diagnose again."
+	}
 	wait := f.discoveryStart() + f.emitBudget() + f.commitBudget()
 	switch f.fixMode() {
 	case "connect", "msk-connect":
@@ -204,6 +208,14 @@ func differsIn(key string) func(cause, effect *raw) bool {
 	return func(cause, _ *raw) bool {
 		return slices.ContainsFunc(cause.f.Observed, func(n snapshot.Named) bool { return n.Name == key })
 	}
+}
+
+// namesTopics are the settings that topics are called by, and looked for.
+var namesTopics = []string{keySourceAlias, keyTargetAlias, keyPolicyClass, keySeparator, keyInternalSeparator, keyLocation}
+
+// otherNames says that what runs calls its topics otherwise than the file: what is missing by the file's names follows from that.
+func otherNames(cause, _ *raw) bool {
+	return slices.ContainsFunc(namesTopics, func(key string) bool { return differsIn(key)(cause, nil) })
 }
 
 // disabledByDifference: only a connector that a setting switched off follows from the setting.

@@ -1,10 +1,13 @@
 package diagnose
 
 import (
+	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/fixtures/captures"
@@ -141,6 +144,49 @@ func TestOwnTopics(t *testing.T) {
 		}
 		if (left == "") != (tt.left == "") || !strings.Contains(left, tt.left) || rows != tt.rows {
 			t.Errorf("%s %q: left out as %q, %d rows", tt.topic, tt.name, left, rows)
+		}
+	}
+}
+
+// TestNamesNotInForce: where what runs names topics otherwise than the file, that difference leads, and nothing that is missing by
+// the file's names stands beside it as an error.
+func TestNamesNotInForce(t *testing.T) {
+	for _, key := range []string{"", keySeparator} {
+		b, err := os.ReadFile("../fixtures/codes/MM2D-608/near.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := bundle.Read("near.json", bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &s.Flows[0]
+		if key != "" {
+			set := func(es []snapshot.ConfigEntry) []snapshot.ConfigEntry {
+				out := slices.DeleteFunc(slices.Clone(es), func(e snapshot.ConfigEntry) bool { return e.Key == key })
+				out = append(out, snapshot.ConfigEntry{Key: key, Value: "-", File: "mm2.properties", Line: 9})
+				slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return strings.Compare(a.Key, b.Key) })
+				return out
+			}
+			c, _ := f.Configured.Get()
+			c.Source, c.Checkpoint = set(c.Source), set(c.Checkpoint)
+			f.Configured = snapshot.Is(c)
+			f.Policy.Separator, f.Policy.InternalSeparator = "-", "-"
+			f.SyncsTopic, f.Checkpoints = "mm2-offset-syncs-b-internal", "a-checkpoints-internal"
+			f.Syncs, f.Checkpointed = snapshot.None[snapshot.Syncs](), snapshot.None[snapshot.Checkpoints]()
+		}
+		r, _ := Run(s, Options{})
+		var errs []finding.Code
+		for _, fd := range r.Findings {
+			if fd.Severity == finding.Error {
+				errs = append(errs, fd.Code)
+			}
+		}
+		if slices.Contains(errs, 608) != (key != "") {
+			t.Errorf("%q: errors %v", key, errs)
+		}
+		if key != "" && (len(errs) != 1 || !strings.Contains(r.Findings[0].Consequence, "diagnose again")) {
+			t.Errorf("%q: errors %v, %s", key, errs, r.Findings[0].Consequence)
 		}
 	}
 }
