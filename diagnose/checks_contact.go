@@ -178,7 +178,7 @@ func checkUnresolved(v *View, _ subject) *finding.Finding {
 }
 
 func dedicated(_ *View, s subject) bool {
-	return s.flow.Mode == "dedicated" && s.flow.Configured.Known() && s.flow.src.Contact == nil && s.flow.dst.Contact == nil
+	return (s.flow.Mode == "dedicated" || s.flow.Mode == "strimzi") && s.flow.Configured.Known() && s.flow.src.Contact == nil && s.flow.dst.Contact == nil
 }
 
 // checkNeverRan: none of the topics that MirrorMaker 2 makes when it starts exists on either cluster.
@@ -199,12 +199,17 @@ func checkNeverRan(v *View, s subject) *finding.Finding {
 				Properties: finding.Observed{{Name: f.Source + ".bootstrap.servers", Value: strings.Join(f.dst.Bootstrap, ",")}, {Name: f.Target + ".bootstrap.servers", Value: strings.Join(f.src.Bootstrap, ",")}}}}}},
 		}
 	}
+	fix := restartFix(f, "Start MirrorMaker 2 with this file, or correct the aliases in `clusters` to those it was started with.", f.discoveryStart()+f.emitBudget()+f.commitBudget())
+	if f.fixMode() == "strimzi" {
+		fix = finding.Fix{Mode: "strimzi", Text: "See that the resource was applied and that the operator could roll it out, or correct its aliases to those it was applied with.", WaitSeconds: fix.WaitSeconds,
+			Steps: []finding.Step{{Text: "what the operator says of the resource", Command: f.kubectl("get", "-o jsonpath='{.status.conditions}'")}}}
+	}
 	return &finding.Finding{
-		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints + " and mm2-configs." + f.Source + ".internal on " + f.Target + ", " + f.SyncsTopic + " on " + f.SyncsOn}},
+		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints + " and " + f.workerTopic("config") + " on " + f.Target + ", " + f.SyncsTopic + " on " + f.SyncsOn}},
 		Because:     fmt.Sprintf("none of the topics that MirrorMaker 2 makes at its start exists: it never ran %s between these clusters, or under other aliases", f.Name()),
 		Consequence: "Nothing is mirrored and no offset is translated.",
 		Confirm:     []finding.Command{{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "the topics of other aliases, if there are any"}},
-		Fixes:       []finding.Fix{restartFix(f, "Start MirrorMaker 2 with this file, or correct the aliases in `clusters` to those it was started with.", f.discoveryStart()+f.emitBudget()+f.commitBudget())},
+		Fixes:       []finding.Fix{fix},
 	}
 }
 

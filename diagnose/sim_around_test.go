@@ -125,17 +125,9 @@ func (s *sim) end(p *simPartition, commit bool) {
 	p.upEnd++
 }
 
-// visit is a consumer on the target that stays a while and commits nothing; leave ends all of them.
+// visit is a consumer on the target that stays a while and commits nothing.
 func (s *sim) visit(g *simGroup) {
 	if g.state == kafka.StateEmpty && g.members == 0 {
 		g.members, g.state, g.since = 1, kafka.StateStable, s.now
-	}
-}
-
-func (s *sim) leave() {
-	for _, g := range s.groups {
-		if g.members > 0 {
-			g.members, g.state, g.since = 0, kafka.StateEmpty, s.now
-		}
 	}
 }

@@ -119,8 +119,7 @@ func (l *linter) clusterAt(s *setup, c conf.Cluster) place {
 
 // loginOf are the settings by which MirrorMaker 2 logs in to one end of a flow.
 type loginOf struct {
-	protocol, mechanism, jaas, callback conf.Effective
-	has                                 bool // some setting of SASL or security is there
+	protocol, mechanism, jaas conf.Effective
 }
 
 // credentials: a login that lacks a half.
