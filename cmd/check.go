@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -156,6 +157,9 @@ func readFolder(root string) ([]lint.File, error) {
 			}
 			return nil
 		}
+		if slices.Contains(prose, strings.ToLower(filepath.Ext(path))) {
+			return nil
+		}
 		info, err := d.Info()
 		if err != nil || !info.Mode().IsRegular() || info.Size() >= maxConfig {
 			return nil
@@ -171,6 +175,9 @@ func readFolder(root string) ([]lint.File, error) {
 	})
 	return out, err
 }
+
+// prose are the names of texts that quote configurations; in a folder they are passed over.
+var prose = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".html", ".htm", ".log"}
 
 // effective prints what is in force.
 func (o *checkOptions) effective(files []lint.File, opts lint.Options, outs []output) error {

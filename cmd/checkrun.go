@@ -143,9 +143,9 @@ func (o *checkRun) suppression(texts []fix.Text) (suppress.Options, error) {
 	return s, nil
 }
 
-// repair makes the safe repairs, in the files or as a diff, and gives the texts to report on: with --diff alone those that stand on disk.
+// repair makes the safe repairs, in the files or as a diff, and gives the texts to report on: with --diff those that stand on disk: it changes nothing, also beside --fix.
 func (o *checkRun) repair(texts []fix.Text, judge func([]fix.Text) []finding.Finding) ([]fix.Text, error) {
-	if o.Fix && slices.ContainsFunc(texts, func(t fix.Text) bool { return t.Name == "-" }) {
+	if o.Fix && !o.Diff && slices.ContainsFunc(texts, func(t fix.Text) bool { return t.Name == "-" }) {
 		return nil, usage("--fix: standard input cannot be changed; use --diff")
 	}
 	r, err := fix.All(texts, judge)
@@ -161,7 +161,7 @@ func (o *checkRun) repair(texts []fix.Text, judge func([]fix.Text) []finding.Fin
 			return nil, &exitError{exitUsage, fmt.Errorf("writing the diff: %w", err)}
 		}
 	}
-	if !o.Fix {
+	if !o.Fix || o.Diff {
 		judge(texts)
 		return texts, nil
 	}

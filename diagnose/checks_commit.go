@@ -126,7 +126,7 @@ func checkActive(v *View, s subject) *finding.Finding {
 	if !behind || known && !on || want == 0 && c.Group == "" {
 		fd.Severity = finding.Info
 		fd.Because += "; nothing waits to be written"
-		fd.Consequence = "MirrorMaker 2 leaves the offsets of a group with members alone. That is right after a failover."
+		fd.Consequence = "MirrorMaker 2 leaves the offsets of a group with members alone. That is as it should be after a failover has moved the group to " + f.Target + "; where it is still read on " + f.Source + " as well, each record is processed twice: `--observe 20s` tells whether both sides commit (MM2D-308)."
 		return fd
 	}
 	fd.Observed = append(fd.Observed, snapshot.Named{Name: "waiting", Value: fmt.Sprintf("%s = %d", wantName, want)})

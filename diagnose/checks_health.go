@@ -114,10 +114,33 @@ const silence = 3 * 60_000
 func beatsUnread(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
 	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
-	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" || !f.Heartbeat.Unknown() || f.Heartbeat.Why() == nil {
+	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" {
 		return nil
 	}
-	return f.Heartbeat.Why()
+	if f.Heartbeat.Unknown() {
+		return f.Heartbeat.Why()
+	}
+	return f.beatsLate()
+}
+
+// lateness is how long heartbeats may be missing before it is an open question whether MirrorMaker 2 runs.
+const lateness = 45_000
+
+// beatsLate: heartbeats have stopped, for less time than a restart may take.
+func (f *flowView) beatsLate() *snapshot.Gap {
+	beat, st := f.Heartbeat.Get()
+	slack := 10_000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
+	still := f.v.now - beat
+	if st != snapshot.Known || still < lateness+slack || still >= silence+slack {
+		return nil
+	}
+	f.v.touch(finding.EarlierLook)
+	if f.earlier != nil {
+		if before, st := f.earlier.Heartbeat.Get(); st == snapshot.Known && before != beat {
+			return nil // they go on; a clock is wrong
+		}
+	}
+	return &snapshot.Gap{Code: "one-look", Cluster: f.Target, Why: fmt.Sprintf("MirrorMaker 2 has written no heartbeat for %s: it is being restarted, or it is down (MM2D-112); look again in %s", age(still), age(silence+slack-still))}
 }
 
 // checkSourceConnector: the connector's own status, or heartbeats that stopped.

@@ -110,7 +110,7 @@ func checkEarlierTopic(_ *View, s subject) *finding.Finding {
 		Because:     strings.Join(a.because, "; "),
 		Consequence: "The numbers of this row lie in the new topic already. Offset syncs and checkpoints of the one before are still there, and a group that comes late may be translated by them.",
 		Confirm:     []finding.Command{syncsCommand(f), endsCommand(f.src, gp.topic), endsCommand(f.dst, gp.remote), groupCommand(f.dst, gp.group)},
-		Fixes:       []finding.Fix{anewFix(f, []groupPartition{gp}, a.onTarget)},
+		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Leave this group as it is. The remark ends by itself when %s-%d has grown past the old offset syncs. Until then see that a group that comes late stands in the new topic on %s before it fails over.", gp.topic, gp.part, f.Source)}},
 	}
 	fd.Observed = append(fd.Observed, snapshot.Named{Name: "U", Value: gp.sourceOffset().Or(-1)})
 	t, tst := gp.targetOffset().Get()
@@ -119,6 +119,7 @@ func checkEarlierTopic(_ *View, s subject) *finding.Finding {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "C", Value: fmt.Sprintf("%d -> %d", c.Up, c.Down)})
 	}
 	if len(stale) > 0 {
+		fd.Fixes = []finding.Fix{anewFix(f, []groupPartition{gp}, a.onTarget)}
 		fd.Severity = finding.Error
 		fd.Because += "; " + strings.Join(stale, ", ")
 		fd.Consequence = "These numbers mean records that no longer exist: a consumer that starts there finds its offset out of range, or skips what is written until the log has grown past it."

@@ -152,9 +152,13 @@ func (l *linter) entry(s *setup, e confdoc.Entry, at place, aliases []string) {
 func (l *linter) key(s *setup, at place, v verdict) {
 	fix := s.advice("Remove the line; it has no effect.")
 	if v.meant != "" {
-		fix = s.advice("Write %s instead of %s.", v.meant, printable(at.key))
+		meant := v.meant
+		if flow, _, ok := strings.Cut(at.key, "."); ok && strings.Contains(flow, "->") && !strings.Contains(meant, "->") && v.slug == "misspelt-key" {
+			meant = flow + "." + meant // without it the setting would be of another scope
+		}
+		fix = s.advice("Write %s instead of %s.", meant, printable(at.key))
 		if v.slug == "misspelt-key" || v.slug == "removed-key" {
-			fix[0].Steps = []finding.Step{{Text: "in " + at.String() + " rename the key", Properties: props(at.key, v.meant), File: at.file}}
+			fix[0].Steps = []finding.Step{{Text: "in " + at.String() + " rename the key " + printable(at.key) + " to " + meant, File: at.file}}
 		}
 	}
 	f := say{slug: v.slug, severity: v.severity, at: at, because: v.why, fixes: fix}

@@ -15,7 +15,7 @@ func TestObservedText(t *testing.T) {
 		in   snapshot.Named
 		want string
 	}{
-		{snapshot.Named{Name: "sourceOffset", Value: int64(1000500)}, "source offset 1,000,500"},
+		{snapshot.Named{Name: "sourceOffset", Value: int64(1000500)}, "source offset 1000500"},
 		{snapshot.Named{Name: "mm2Expected", Value: int32(7)}, "mm2 expected 7"},
 		{snapshot.Named{Name: "sync.group.offsets.enabled", Value: false}, "sync.group.offsets.enabled = false"},
 		{snapshot.Named{Name: "ageMs", Value: int64(5000)}, "age 5 s"},

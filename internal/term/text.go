@@ -106,25 +106,8 @@ func Wrap(text string, width int) []string {
 	return append(lines, line)
 }
 
-// Number writes n in groups of three from five digits on, with a narrow no-break space where the locale allows it, else a
-// comma. For text only; data carries plain integers.
-func (s Screen) Number(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	digits := strings.TrimPrefix(text, "-")
-	if len(digits) < 5 {
-		return text
-	}
-	sep := s.Pick("\u202f", ",")
-	var b strings.Builder
-	b.WriteString(text[:len(text)-len(digits)])
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteString(sep)
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
-}
+// Number writes n as it is typed into a command: readers copy offsets from a report.
+func (s Screen) Number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Shorten cuts the middle out of text that is wider than width columns: both ends of a topic name tell topics apart.
 func (s Screen) Shorten(text string, width int) string {
