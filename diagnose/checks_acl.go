@@ -36,14 +36,6 @@ func (f *flowView) principalOn(c *clusterView) string {
 	return f.Principal.Target
 }
 
-// syncsCluster is where the offset-syncs topic stands.
-func (f *flowView) syncsCluster() *clusterView {
-	if f.SyncsOn == f.Target {
-		return f.dst
-	}
-	return f.src
-}
-
 // refusedOn says that the rules of a cluster prove that MirrorMaker 2 lacks the right.
 func (f *flowView) refusedOn(c *clusterView, r right) bool {
 	p := f.principalOn(c)

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -41,10 +42,7 @@ type ownMove struct {
 func (f *flowView) ownMoves(group string, strict bool) []ownMove {
 	f.v.touch(finding.Generation)
 	var out []ownMove
-	for _, gp := range f.rows {
-		if gp.group != group || gp.part < 0 {
-			continue
-		}
+	for _, gp := range f.rowsOfGroup(group) {
 		e, ok := gp.earlier()
 		if !ok {
 			return nil
@@ -96,16 +94,12 @@ func checkLiveOnBoth(_ *View, s subject) *finding.Finding {
 		return nil // it is on its way from one side to the other
 	}
 	moves := f.ownMoves(s.group, !now)
-	var read *groupPartition
-	for i := range f.rows {
-		if gp := f.rows[i]; gp.group == s.group && gp.part >= 0 && gp.advanced() {
-			read = &gp
-			break
-		}
-	}
-	if len(moves) == 0 || read == nil {
+	rows := f.rowsOfGroup(s.group)
+	i := slices.IndexFunc(rows, groupPartition.advanced)
+	if len(moves) == 0 || i < 0 {
 		return nil
 	}
+	read := rows[i]
 	m := moves[0]
 	u, was := read.sourceOffset().Or(-1), groupPartition{flow: e, group: read.group, topic: read.topic, part: read.part, remote: read.remote}.sourceOffset().Or(-1)
 	g, _ := groupOn(f.dst, s.group).Get()

@@ -166,7 +166,7 @@ func checkCheckpointsMissing(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints}, {Name: "on", Value: f.Target}},
 		Because:     fmt.Sprintf("%s does not exist on %s: the checkpoint connector creates it when it starts", f.Checkpoints, f.Target),
 		Consequence: "No group has a translated position.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "whether " + f.Checkpoints + " is there"}},
+		Confirm:     []finding.Command{listTopics(f.dst, "whether "+f.Checkpoints+" is there")},
 		Fixes:       []finding.Fix{restartFix(f, "See that the checkpoint connector runs and writes to "+f.Target+f.workersPlace()+", then restart MirrorMaker 2.", f.emitBudget()+f.commitBudget())},
 	}
 }
@@ -244,14 +244,7 @@ func (gp groupPartition) overdue(twice bool) bool {
 }
 
 func anyEligible(_ *View, s subject) bool {
-	for _, gp := range s.flow.rows {
-		if gp.group == s.group && gp.part >= 0 {
-			if e, st := gp.eligible().Get(); st == snapshot.Known && e {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.flow.rowsOfGroup(s.group), groupPartition.isEligible)
 }
 
 // checkNotDiscovered: the group passes the filters and is not in the list that the tasks were given.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf16"
@@ -41,7 +42,7 @@ func checkClocks(v *View, s subject) *finding.Finding {
 	if len(ahead) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(ahead, func(a, b reading) int { return -compareInt(a.at, b.at) })
+	slices.SortStableFunc(ahead, func(a, b reading) int { return cmp.Compare(b.at, a.at) })
 	first := ahead[0]
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "looked at", Value: stamp(v.now)}, {Name: first.what, Value: stamp(first.at)}, {Name: "seconds ahead", Value: (first.at - v.now) / 1000}},
@@ -82,7 +83,7 @@ func checkCoordinator(v *View, s subject) *finding.Finding {
 }
 
 func (v *View) coordinatorFinding(c *clusterView, group string, gap *snapshot.Gap) *finding.Finding {
-	leaderless := "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --describe --topic __consumer_offsets --unavailable-partitions"
+	leaderless := topicsCommand(c, "--describe --topic __consumer_offsets --unavailable-partitions")
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "on", Value: c.Alias}, {Name: "asked", Value: gap.API}},
 		Because:     fmt.Sprintf("the coordinator of group %s on %s does not answer for it: %s", group, c.Alias, gap.Why),

@@ -15,7 +15,7 @@ const rowFacts = finding.CheckpointsOf | finding.TargetOffset
 
 // commitChecks are link 3: from checkpoints to committed offsets on the target.
 var commitChecks = []check{
-	{Code: 301, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.Settings, Uses: finding.Configured | finding.TargetGroup | finding.Generation | finding.AssignedTo | finding.TargetTopic, Applies: eligibleRow, Run: checkSyncDisabled},
+	{Code: 301, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.Settings, Uses: finding.OtherFlows | finding.Configured | finding.TargetGroup | finding.Generation | finding.AssignedTo | finding.TargetTopic, Applies: eligibleRow, Run: checkSyncDisabled},
 	{Code: 302, Grain: finding.OnGroupPartition, Needs: finding.TargetGroup | finding.TargetOffset, Uses: finding.CheckpointsOf | finding.SourceOffset | finding.SyncsOf | finding.Settings | finding.Generation | finding.Tasks | finding.SourceGroup | finding.AssignedTo | finding.TargetTopic | finding.EarlierLook, Applies: eligibleRow, Run: checkActive},
 	{Code: 303, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.TargetGroup | finding.SyncsOf, Uses: finding.SourceOffset | finding.Generation | finding.Tasks | finding.EarlierLook | finding.Settings | finding.AssignedTo | finding.TargetTopic | finding.TargetLog, Applies: eligibleRow, Run: checkAhead},
 	{Code: 304, Grain: finding.OnGroupPartition, Needs: rowFacts | finding.TargetGroup | finding.Settings, Earlier: rowFacts | finding.TargetGroup, Uses: finding.EarlierLook | finding.AssignedTo | finding.TargetTopic | finding.Tasks, Applies: behindAndIdle, Run: checkBehind},
@@ -75,13 +75,12 @@ func checkSyncDisabled(v *View, s subject) *finding.Finding {
 
 // oppositeSyncs says that the flow in the other direction commits group offsets: then leaving it off here is the usual set-up.
 func (f *flowView) oppositeSyncs() bool {
-	for _, o := range f.v.flows {
-		if o.Source == f.Target && o.Target == f.Source {
-			on, _, ok := o.flag(connCheckpoint, keySyncEnabled)
-			return ok && on
-		}
+	o := f.opposite()
+	if o == nil {
+		return false
 	}
-	return false
+	on, _, ok := o.flag(connCheckpoint, keySyncEnabled)
+	return ok && on
 }
 
 func targetNamed(t int64, has bool) snapshot.Named {

@@ -116,7 +116,7 @@ func checkWorkerCluster(v *View, s subject) *finding.Finding {
 		Consequence: fmt.Sprintf("Data and checkpoints do not arrive on %s, while group offsets are committed there: they point into copies that stay empty. Where `topics` admits them, the copies on the wrong cluster are mirrored once more.", f.Target),
 		Confirm: []finding.Command{
 			{Cluster: f.Target, Command: "kafka-cluster.sh cluster-id --bootstrap-server " + strings.Replace(bootstrapOf(f.dst), " --command-config ", " --config ", 1), Shows: "the target's cluster id, to be compared with kafka_cluster_id"},
-			{Cluster: f.Source, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list", Shows: f.Checkpoints + " and copies, which belong on " + f.Target}},
+			listTopics(f.src, f.Checkpoints+" and copies, which belong on "+f.Target)},
 	}
 	if f.ConnectURL != "" {
 		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: f.Target, Command: "curl -sS " + quote(f.ConnectURL+"/"), Shows: "kafka_cluster_id: the cluster that the worker is attached to"})
@@ -172,7 +172,7 @@ func (f *flowView) attachFix() finding.Fix {
 		fix.Text = stay + fmt.Sprintf("Where the worker has to stay: let the connectors' producers write to %s, the heartbeat connector's too, with the target's security settings under the same prefix; before Connect 3.0 the worker needs connector.client.config.override.policy=All for that (KIP-722).", f.Target)
 		fix.Steps = setByREST(f, bothConnectors, finding.Observed{{Name: keyOverride, Value: strings.Join(f.dst.Bootstrap, ",")}})
 	}
-	fix.Steps = append(fix.Steps, finding.Step{Text: "see which copies lie on the wrong cluster; remove them when nobody reads them", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list"})
+	fix.Steps = append(fix.Steps, finding.Step{Text: "see which copies lie on the wrong cluster; remove them when nobody reads them", Command: topicsCommand(f.src, "--list")})
 	return fix
 }
 

@@ -208,7 +208,7 @@ func checkNeverRan(v *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "looked for", Value: f.Checkpoints + " and " + f.workerTopic("config") + " on " + f.Target + ", " + f.SyncsTopic + " on " + f.SyncsOn}},
 		Because:     fmt.Sprintf("none of the topics that MirrorMaker 2 makes at its start exists: it never ran %s between these clusters, or under other aliases", f.Name()),
 		Consequence: "Nothing is mirrored and no offset is translated.",
-		Confirm:     []finding.Command{{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "the topics of other aliases, if there are any"}},
+		Confirm:     []finding.Command{listTopics(f.dst, "the topics of other aliases, if there are any")},
 		Fixes:       []finding.Fix{fix},
 	}
 }
@@ -280,7 +280,7 @@ func (e *engine) namedTopic(f *flowView, m matcher) {
 	}
 	fd := &finding.Finding{Slug: "topic-not-on-source", Subject: finding.Subject{Topic: m.text}, Because: fmt.Sprintf("no topic on %s matches `%s`", f.Source, m.text),
 		Observed: finding.Observed{{Name: "topics on " + f.Source, Value: len(names)}},
-		Confirm:  []finding.Command{{Cluster: f.Source, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list", Shows: "the topics that exist (source names, without the alias)"}}}
+		Confirm:  []finding.Command{listTopics(f.src, "the topics that exist (source names, without the alias)")}}
 	if up, ok := f.upstream(m.text); ok && slices.Contains(names, up) {
 		fd.Because += "; that is the name of the copy, name the source's: " + up
 	} else if near := nearest(names, m.text); len(near) > 0 {

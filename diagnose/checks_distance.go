@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -235,22 +236,12 @@ func worstReread(rs []*raw) finding.Observed {
 	const some = 5
 	sorted := slices.Clone(rs)
 	number := func(r *raw) int64 { n, _ := r.f.Observed[0].Value.(int64); return n }
-	slices.SortStableFunc(sorted, func(a, b *raw) int { return -compareInt(number(a), number(b)) })
+	slices.SortStableFunc(sorted, func(a, b *raw) int { return cmp.Compare(number(b), number(a)) })
 	o := slices.Clone(sorted[0].f.Observed)
 	for _, r := range sorted[:min(some, len(sorted))] {
 		o = append(o, snapshot.Named{Name: fmt.Sprintf("%s %s-%d", r.s.gp.group, r.s.gp.topic, r.s.gp.part), Value: number(r)})
 	}
 	return o
-}
-
-func compareInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // checkSkips: an offset sync proves that T lies after the copy of a record that the group has not read. A T above its

@@ -70,7 +70,7 @@ func checkEpoch(_ *View, s subject) *finding.Finding {
 	fd := &finding.Finding{
 		Observed: finding.Observed{{Name: "T", Value: o.Offset}, {Name: "committed epoch", Value: o.Epoch}, {Name: "current epoch", Value: current}},
 		Confirm: []finding.Command{{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --verbose"), Shows: "CURRENT-OFFSET, and LEADER-EPOCH (tools of 4.0 and later)"},
-			{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --describe --topic " + quote(gp.remote), Shows: "the partition's leader, whose log folder has leader-epoch-checkpoint: epochs and where they begin"}},
+			describeTopic(f.dst, gp.remote, "the partition's leader, whose log folder has leader-epoch-checkpoint: epochs and where they begin")},
 		Fixes: []finding.Fix{epochFix(f, []groupPartition{gp})},
 	}
 	from := ""

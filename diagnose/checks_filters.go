@@ -141,10 +141,7 @@ func checkTopicFilter(v *View, s subject) *finding.Finding {
 	}
 	var out, in []string
 	var first decision
-	for _, gp := range f.rows {
-		if gp.group != s.group || gp.part < 0 {
-			continue
-		}
+	for _, gp := range f.rowsOfGroup(s.group) {
 		d := f.topicFilter(gp.topic)
 		if d.known && !d.passes {
 			if len(out) == 0 {

@@ -59,7 +59,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Confirm:     []finding.Command{badCommand(f, f.v.clusters[c.Cluster], "offset-syncs", c.Topic, c.Bad)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
-			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[f.SyncsOn]) + " --delete --topic " + quote(c.Topic), Destructive: true, Undo: "none: the old mappings are gone"})}},
+			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: topicsCommand(f.syncsCluster(), "--delete --topic "+quote(c.Topic)), Destructive: true, Undo: "none: the old mappings are gone"})}},
 	}
 }
 

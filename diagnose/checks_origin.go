@@ -95,7 +95,7 @@ func checkNotMM2(v *View, _ subject) *finding.Finding {
 	fd := &finding.Finding{Observed: o,
 		Because:     fmt.Sprintf("no topic of MirrorMaker 2 was found, and there are topics of %s (%s); %s", strings.Join(names, " and of "), strings.Join(where, ", "), how),
 		Consequence: "If that is what mirrors here, MirrorMaker 2's chain of offset syncs, checkpoints and commits does not exist, and this doctor has nothing to follow. MirrorMaker 1, Brooklin and uReplicator leave no topic by which they could be told, and do not translate offsets.",
-		Confirm:     []finding.Command{{Cluster: at.Alias, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(at) + " --list", Shows: where[0]}},
+		Confirm:     []finding.Command{listTopics(at, where[0])},
 	}
 	if n, some := v.sameNames(); n > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "topics of the same name on both", Value: n})

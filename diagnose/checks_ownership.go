@@ -30,20 +30,10 @@ var ownershipChecks = []check{
 // The rest of this file is about other flows (310, 312) and other names (313). Types are in checks_types.go, a group that
 // lives on both sides in checks_both.go.
 
-// opposite is the flow in the other direction; nil without one.
-func (f *flowView) opposite() *flowView {
-	for _, o := range f.others() {
-		if o.Source == f.Target && o.Target == f.Source {
-			return o
-		}
-	}
-	return nil
-}
-
 // translatedRow is a row of a group that a flow has written a checkpoint for and that has an offset on both sides.
 func (f *flowView) translatedRow(group string) (groupPartition, bool) {
-	for _, gp := range f.rows {
-		if gp.group != group || gp.part < 0 || !gp.checkpoint().Known() || gp.sourceOffset().Or(-1) < 0 || gp.targetOffset().Or(-1) < 0 {
+	for _, gp := range f.rowsOfGroup(group) {
+		if !gp.checkpoint().Known() || gp.sourceOffset().Or(-1) < 0 || gp.targetOffset().Or(-1) < 0 {
 			continue
 		}
 		if e, st := gp.eligible().Get(); st == snapshot.Known && e {
@@ -79,10 +69,7 @@ func (f *flowView) commits(group string) answer {
 	if on, _, ok := f.flag(connCheckpoint, keySyncEnabled); ok {
 		return answerOf(on)
 	}
-	for _, gp := range f.rows {
-		if gp.group != group || gp.part < 0 {
-			continue
-		}
+	for _, gp := range f.rowsOfGroup(group) {
 		c, st := gp.checkpoint().Get()
 		if t, tst := gp.targetOffset().Get(); st == snapshot.Known && tst == snapshot.Known && t == c.Down {
 			return yes
@@ -308,10 +295,7 @@ func checkRenamed(v *View, s subject) *finding.Finding {
 // copiesOf are the copies of a group's topics, sorted; nil where one of them does not exist.
 func (f *flowView) copiesOf(group string) []string {
 	var out []string
-	for _, gp := range f.rows {
-		if gp.group != group || gp.part < 0 {
-			continue
-		}
+	for _, gp := range f.rowsOfGroup(group) {
 		if !gp.targetTopic().Known() || gp.remote == gp.topic {
 			return nil // under one name on both sides it says nothing that a group reads it
 		}

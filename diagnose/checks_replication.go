@@ -34,7 +34,7 @@ func checkNotMirrored(v *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "partitions on " + f.Source, Value: len(src.Partitions)}, {Name: "copy on " + f.Target, Value: s.gp.remote + " does not exist"}},
 		Consequence: "No data and no offsets of this topic are on " + f.Target + ".",
 		Confirm: []finding.Command{
-			{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --describe --topic " + quote(s.gp.remote), Shows: "that the copy does not exist"}},
+			describeTopic(f.dst, s.gp.remote, "that the copy does not exist")},
 	}
 	switch {
 	case f.isInternal(s.topic):
@@ -128,8 +128,8 @@ func checkPartitionCount(v *View, s subject) *finding.Finding {
 		Severity: finding.Info,
 		Observed: finding.Observed{{Name: "partitions on " + f.Source, Value: len(src.Partitions)}, {Name: "partitions on " + f.Target, Value: len(dst.Partitions)}},
 		Confirm: []finding.Command{
-			{Cluster: f.Source, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --describe --topic " + quote(s.topic), Shows: "PartitionCount"},
-			{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --describe --topic " + quote(s.gp.remote), Shows: "PartitionCount"}},
+			describeTopic(f.src, s.topic, "PartitionCount"),
+			describeTopic(f.dst, s.gp.remote, "PartitionCount")},
 	}
 	if len(src.Partitions) < len(dst.Partitions) {
 		fd.Because = "the copy has more partitions than the source; the surplus ones stay empty"

@@ -152,8 +152,8 @@ func rewindFix(f *flowView, b stepBack, rows []groupPartition) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 		Text: fmt.Sprintf("Stop MirrorMaker 2, delete offset syncs and checkpoints, which speak of the copy of before, and the offsets of idle groups on %s that come from them, then start it again: the next record of each partition writes a sync. Groups that stand before it on %s stay untranslated until they have read past it. What the copy lacks comes back only when the source connector's stored positions are reset too.", f.Target, f.Source)}
 	steps := append([]finding.Step{
-		{Text: "delete the offset syncs; the topic is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none: mappings of all partitions are gone, also good ones"},
-		{Text: "delete the checkpoints topic; it is made again at the start", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --delete --topic " + quote(f.Checkpoints), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}},
+		{Text: "delete the offset syncs; the topic is made again at the start", Command: topicsCommand(c, "--delete --topic "+quote(f.SyncsTopic)), Destructive: true, Undo: "none: mappings of all partitions are gone, also good ones"},
+		f.forgetStep()},
 		deleteOffsets(f, rows)...)
 	fix.Steps = append([]finding.Step{captureStep(f)}, f.whileStopped(bothConnectors, steps...)...)
 	return fix

@@ -172,7 +172,7 @@ func checkTopicUnknown(_ *View, s subject) *finding.Finding {
 	fd := &finding.Finding{Subject: finding.Subject{Connector: f.connectorName(connCheckpoint)}, Observed: slices.Clone(n.facts),
 		Consequence: fmt.Sprintf("MirrorMaker 2 commits offsets for topics that %s does not have; the broker refuses them (UNKNOWN_TOPIC_OR_PARTITION), up to 3.3 without a line in the log. No group gets an offset for its copies.", f.Target),
 		Confirm: []finding.Command{checkpointsCommand(f),
-			{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "what the copies are called"}}}
+			listTopics(f.dst, "what the copies are called")}}
 	if n.proved || n.maybe {
 		fd.Slug, fd.Because = "policy-mismatch", n.rule
 		if f.onConnect() {
@@ -268,7 +268,7 @@ func checkDeletedTopic(v *View, s subject) *finding.Finding {
 	}
 	fd.Observed = append(finding.Observed{{Name: "topics that are not on " + f.Target, Value: list(topicsOf(ss), 3)}, {Name: "checkpoints of them", Value: n}}, fd.Observed...)
 	fd.Because = fmt.Sprintf("%s holds %s of %s, which %s no longer has: the copy was deleted, and MirrorMaker 2 never takes a checkpoint back", f.Checkpoints, count(n, "checkpoint"), list(topicsOf(ss), 3), f.Target)
-	fd.Confirm = []finding.Command{checkpointsCommand(f), {Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --describe --topic " + quote(ss[0].topic), Shows: "that the topic does not exist"}}
+	fd.Confirm = []finding.Command{checkpointsCommand(f), describeTopic(f.dst, ss[0].topic, "that the topic does not exist")}
 	if trying == "" {
 		fd.Consequence = "Tools that translate by checkpoints still name these topics."
 		return fd
@@ -312,18 +312,13 @@ func (f *flowView) isGiven(group string) bool {
 	if f.Assigned.Known() {
 		return f.assigned[group]
 	}
-	for _, gp := range f.rows {
-		if e, st := gp.eligible().Get(); gp.group == group && gp.part >= 0 && st == snapshot.Known && e {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.rowsOfGroup(group), groupPartition.isEligible)
 }
 
 // othersOf shows that the rest of the group is committed.
 func (f *flowView) othersOf(c *snapshot.Checkpoint) finding.Observed {
-	for _, gp := range f.rows {
-		if gp.group != c.Group || gp.remote == c.Topic || gp.part < 0 {
+	for _, gp := range f.rowsOfGroup(c.Group) {
+		if gp.remote == c.Topic {
 			continue
 		}
 		t, tst := gp.targetOffset().Get()

@@ -33,10 +33,8 @@ func (f *flowView) otherAlias(cluster string) string {
 // reverseFlow says whether a flow in the other direction may own a topic that looks like this one's in the other place: its
 // offset-syncs topic on its source has the name of ours on our target.
 func (f *flowView) reverseFlow() snapshot.Fact[bool] {
-	for _, o := range f.others() {
-		if o.Source == f.Target && o.Target == f.Source {
-			return snapshot.Is(true)
-		}
+	if f.opposite() != nil {
+		return snapshot.Is(true)
 	}
 	t := f.internalTopic(f.src, mm2.CheckpointsTopic(f.Target, f.Policy.InternalSeparator))
 	if t.Unknown() {
@@ -136,7 +134,7 @@ func checkTwice(_ *View, s subject) *finding.Finding {
 	}
 	wait := int((f.emitBudget() + f.commitBudget()) / 1000)
 	c := f.v.clusters[a.ref.Cluster]
-	drop := finding.Step{Text: "delete the abandoned topic, once no group stands before the first sync of the one in use", Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --delete --topic " + quote(a.ref.Topic), Destructive: true, Undo: "none: the old mappings are gone"}
+	drop := finding.Step{Text: "delete the abandoned topic, once no group stands before the first sync of the one in use", Command: topicsCommand(c, "--delete --topic "+quote(a.ref.Topic)), Destructive: true, Undo: "none: the old mappings are gone"}
 	fd.Fixes = []finding.Fix{{Mode: "kafka", WaitSeconds: wait, Steps: []finding.Step{captureStep(f), drop},
 		Text: fmt.Sprintf("Let the groups on %s read past the first sync of the topic in use before a failover; then delete the other one.", f.Source)}}
 	switch {
@@ -210,7 +208,7 @@ func checkOwnAlias(_ *View, s subject) *finding.Finding {
 		Observed:    finding.Observed{{Name: "found", Value: fmt.Sprintf("%s on %s, %d records", r.Topic, r.Cluster, r.Records)}, {Name: "expected", Value: f.SyncsTopic + " on " + f.SyncsOn}, {Name: key + " of the source connector", Value: have}},
 		Because:     fmt.Sprintf("%s lies on %s itself: an offset-syncs topic carries the alias of the other cluster, so a source connector that writes to it has a wrong %s", r.Topic, r.Cluster, key),
 		Consequence: fmt.Sprintf("MirrorCheckpointConnector reads %s on %s, where nothing new arrives: no position is translated.", f.SyncsTopic, f.SyncsOn),
-		Confirm:     []finding.Command{{Cluster: r.Cluster, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.v.clusters[r.Cluster]) + " --list", Shows: "both names"}, recordsCommand(f.v.clusters[r.Cluster], r.Topic, r.Records, "OffsetSyncFormatter", "syncs of this flow's topics")},
+		Confirm:     []finding.Command{listTopics(f.v.clusters[r.Cluster], "both names"), recordsCommand(f.v.clusters[r.Cluster], r.Topic, r.Records, "OffsetSyncFormatter", "syncs of this flow's topics")},
 		Fixes:       []finding.Fix{fix},
 	}
 	if st == snapshot.Known && sy.Records > 0 && (r.Last == 0 || r.Last <= sy.Last+f.flushBudget()) {

@@ -42,12 +42,11 @@ func checkSyncsMissing(_ *View, s subject) *finding.Finding {
 		return nil
 	}
 	on := f.SyncsOn
-	c := f.v.clusters[on]
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: "looked for", Value: f.SyncsTopic}, {Name: "on", Value: on}},
 		Because:     fmt.Sprintf("topics are mirrored, yet %s does not exist on %s", f.SyncsTopic, on),
 		Consequence: "No position can be translated; no checkpoint is written.",
-		Confirm:     []finding.Command{{Cluster: on, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --list", Shows: "whether " + f.SyncsTopic + " is there"}},
+		Confirm:     []finding.Command{listTopics(f.syncsCluster(), "whether "+f.SyncsTopic+" is there")},
 		Fixes:       []finding.Fix{restartOf(f, []string{connSource, connCheckpoint}, "Restart MirrorMaker 2: the source connector creates the topic when it starts. If it does not appear, its principal lacks the right to create it; create it with one partition and cleanup.policy=compact.", f.flushBudget())},
 	}
 	if !f.anyCopy() {
@@ -116,8 +115,8 @@ func (f *flowView) locationFinding(because string, o finding.Observed, want stri
 	}
 	return &finding.Finding{Because: because, Observed: o, Consequence: "Nothing can be translated: the checkpoint task reads an empty topic (which its own look-up may just have created) and logs no error.", Fixes: []finding.Fix{fix},
 		Confirm: []finding.Command{
-			{Cluster: f.Source, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.src) + " --list", Shows: "mm2-offset-syncs." + f.Target + ".internal: location=source"},
-			{Cluster: f.Target, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.dst) + " --list", Shows: "mm2-offset-syncs." + f.Source + ".internal: location=target"}}}
+			listTopics(f.src, "mm2-offset-syncs."+f.Target+".internal: location=source"),
+			listTopics(f.dst, "mm2-offset-syncs."+f.Source+".internal: location=target")}}
 }
 
 func checkNoSync(v *View, s subject) *finding.Finding {

@@ -109,7 +109,7 @@ func checkEarlierTopic(_ *View, s subject) *finding.Finding {
 		Observed:    a.observed,
 		Because:     strings.Join(a.because, "; "),
 		Consequence: "The numbers of this row lie in the new topic already. Offset syncs and checkpoints of the one before are still there, and a group that comes late may be translated by them.",
-		Confirm:     []finding.Command{syncsCommand(f), endsCommand(f.src, gp.topic), endsCommand(f.dst, gp.remote), groupCommand(f.dst, gp.group)},
+		Confirm:     []finding.Command{syncsCommand(f), logEnds(f.src, gp.topic, "", "the end of each partition"), logEnds(f.dst, gp.remote, "", "the end of each partition"), groupCommand(f.dst, gp.group)},
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Leave this group as it is. The remark ends by itself when %s-%d has grown past the old offset syncs. Until then see that a group that comes late stands in the new topic on %s before it fails over.", gp.topic, gp.part, f.Source)}},
 	}
 	fd.Observed = append(fd.Observed, snapshot.Named{Name: "U", Value: gp.sourceOffset().Or(-1)})
@@ -168,10 +168,6 @@ func (gp groupPartition) staleNumbers(ps *snapshot.PartitionSyncs, a anew) (out 
 	return out
 }
 
-func endsCommand(c *clusterView, topic string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + quote(topic), Shows: "the end of each partition"}
-}
-
 // anewFix removes what MirrorMaker 2 knows of the topic before. A copy that was made anew does not reset its store of syncs, for
 // upstream they go on; so the offset-syncs topic goes as well.
 func anewFix(f *flowView, gps []groupPartition, onTarget bool) finding.Fix {
@@ -193,7 +189,7 @@ func anewFix(f *flowView, gps []groupPartition, onTarget bool) finding.Fix {
 	}
 	fix := rewriteWhile(f, bothConnectors, gps, "", captureStep(f),
 		finding.Step{Text: "delete the offset-syncs topic; it is made again at the start. All groups are then translated by what is mirrored from then on: a lagging one keeps its offset until it has passed the first new record",
-			Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(f.syncsCluster()) + " --delete --topic " + quote(f.SyncsTopic), Destructive: true, Undo: "none"})
+			Command: topicsCommand(f.syncsCluster(), "--delete --topic "+quote(f.SyncsTopic)), Destructive: true, Undo: "none"})
 	fix.Text = fmt.Sprintf("Stop %s, delete offset syncs and checkpoints and the old offsets of idle groups on %s, then start again. Records that were mirrored before the copy was made anew are not in it: to mirror %s again, reset the source connector's offsets of it while it is stopped%s.", who, f.Target, gps[0].topic, f.sourceOffsetsBy())
 	return fix
 }
@@ -217,21 +213,11 @@ func anewFixOfAll(f *flowView, gps []groupPartition, mode string) finding.Fix {
 	return anewFix(f, gps, mode != "kafka")
 }
 
-// back is the flow in the other direction.
-func (f *flowView) back() *flowView {
-	for _, o := range f.others() {
-		if o.Source == f.Target && o.Target == f.Source {
-			return o
-		}
-	}
-	return nil
-}
-
 // keepsNames narrows to pairs of flows that both leave topics their names, once for each pair: with IdentityReplicationPolicy
 // there is no test for cycles.
 func keepsNames(_ *View, s subject) bool {
 	f := s.flow
-	b := f.back()
+	b := f.opposite()
 	if b == nil || f.Name() > b.Name() {
 		return false
 	}
@@ -246,7 +232,7 @@ func identity(f *flowView) bool {
 // loopUndecided: a transform may drop what came from the other side, and which topics both filters admit has to be known.
 func loopUndecided(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
-	b := f.back()
+	b := f.opposite()
 	for _, x := range []*flowView{f, b} {
 		if x.settings.gap != nil {
 			return x.settings.gap
@@ -264,7 +250,7 @@ func loopUndecided(_ *View, s subject) *snapshot.Gap {
 // checkReinjects: both flows mirror a topic into one of the same name, so each record comes back as a new one, without end.
 func checkReinjects(v *View, s subject) *finding.Finding {
 	f := s.flow
-	b := f.back()
+	b := f.opposite()
 	v.touch(finding.SourceTopic | finding.TargetTopic)
 	var both []string
 	for name := range f.src.topics {
@@ -286,7 +272,7 @@ func checkReinjects(v *View, s subject) *finding.Finding {
 		Fixes:       []finding.Fix{switchOffFix(b, "Let one direction at a time mirror a topic. For a failback: stop the forward flow, note the ends of the topics on "+f.Target+", give the source connector of the flow back these ends as its offsets while it is stopped"+b.sourceOffsetsBy()+", and only then start it. For both directions at once use the default policy, which keeps copies apart by a prefix.")},
 	}
 	for _, c := range []*clusterView{f.src, f.dst} {
-		fd.Confirm = append(fd.Confirm, endsCommand(c, both[0]))
+		fd.Confirm = append(fd.Confirm, logEnds(c, both[0], "", "the end of each partition"))
 		for _, p := range c.topics[both[0]].Partitions {
 			if end, st := p.End.Get(); st == snapshot.Known {
 				fd.Observed = append(fd.Observed, snapshot.Named{Name: fmt.Sprintf("end of %s-%d on %s", both[0], p.ID, c.Alias), Value: end})

@@ -70,14 +70,14 @@ func recordsCommand(c *clusterView, topic string, records int64, formatter, show
 
 // listCommand tells whether a topic is there. A console consumer would make a topic that is not (auto.create.topics.enable, on by default).
 func listCommand(c *clusterView, topic string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --list", Shows: "whether " + topic + " is there"}
+	return listTopics(c, "whether "+topic+" is there")
 }
 
 func syncsCommand(f *flowView) finding.Command {
 	if f.Syncs.Absent() {
-		return listCommand(f.v.clusters[f.SyncsOn], f.SyncsTopic)
+		return listCommand(f.syncsCluster(), f.SyncsTopic)
 	}
-	return recordsCommand(f.v.clusters[f.SyncsOn], f.SyncsTopic, f.Syncs.Or(snapshot.Syncs{}).Records, "OffsetSyncFormatter", "the offset syncs of each partition")
+	return recordsCommand(f.syncsCluster(), f.SyncsTopic, f.Syncs.Or(snapshot.Syncs{}).Records, "OffsetSyncFormatter", "the offset syncs of each partition")
 }
 
 func checkpointsCommand(f *flowView) finding.Command {
@@ -158,4 +158,22 @@ func adminBootstrapOf(c *clusterView) string {
 // captureStep keeps all that the doctor reads, before something is deleted.
 func captureStep(f *flowView) finding.Step {
 	return finding.Step{Text: "keep what there is, for later questions", Command: "mm2doctor capture before.json " + f.evidence()}
+}
+
+// topicsCommand is kafka-topics.sh on a cluster.
+func topicsCommand(c *clusterView, args string) string {
+	return "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " " + args
+}
+
+func listTopics(c *clusterView, shows string) finding.Command {
+	return finding.Command{Cluster: c.Alias, Command: topicsCommand(c, "--list"), Shows: shows}
+}
+
+func describeTopic(c *clusterView, topic, shows string) finding.Command {
+	return finding.Command{Cluster: c.Alias, Command: topicsCommand(c, "--describe --topic "+quote(topic)), Shows: shows}
+}
+
+// logEnds prints the ends of a topic's partitions, or their log starts with args " --time -2".
+func logEnds(c *clusterView, topic, args, shows string) finding.Command {
+	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + quote(topic) + args, Shows: shows}
 }

@@ -285,10 +285,8 @@ func (v *View) subjects(g finding.Grain) []subject {
 
 // missing gives the first needed kind of fact that is not known for the subject.
 func (s subject) missing(needs finding.Kinds) (*snapshot.Gap, bool) {
-	for _, k := range finding.All() {
-		if needs&k == 0 {
-			continue
-		}
+	for ; needs != 0; needs &= needs - 1 {
+		k := needs & -needs // the lowest kind that is left
 		if st, gap := s.state(k); st == snapshot.Unknown {
 			return gap, true
 		}

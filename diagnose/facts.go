@@ -105,3 +105,21 @@ func (f *flowView) others() []*flowView {
 	}
 	return out
 }
+
+// opposite is the flow in the other direction; nil without one.
+func (f *flowView) opposite() *flowView {
+	for _, o := range f.others() {
+		if o.Source == f.Target && o.Target == f.Source {
+			return o
+		}
+	}
+	return nil
+}
+
+// syncsCluster is where the offset-syncs topic stands.
+func (f *flowView) syncsCluster() *clusterView {
+	if f.SyncsOn == f.Target {
+		return f.dst
+	}
+	return f.src
+}

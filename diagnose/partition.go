@@ -25,6 +25,19 @@ func (f *flowView) rowsOf(topic string, part int32) []groupPartition {
 	return f.byPartition[kafka.TopicPartition{Topic: topic, Partition: part}]
 }
 
+// rowsOfGroup are the partitions in which a group has a committed offset.
+func (f *flowView) rowsOfGroup(group string) []groupPartition {
+	if f.byGroup == nil {
+		f.byGroup = map[string][]groupPartition{}
+		for _, gp := range f.rows {
+			if gp.part >= 0 {
+				f.byGroup[gp.group] = append(f.byGroup[gp.group], gp)
+			}
+		}
+	}
+	return f.byGroup[group]
+}
+
 // standingBefore are the eligible groups whose position in the partition lies before a source offset, and the least such position.
 func (gp groupPartition) standingBefore(up int64) (groups []string, least int64) {
 	for _, r := range gp.flow.rowsOf(gp.topic, gp.part) {
@@ -158,15 +171,6 @@ func (f *flowView) sinceBefore() int64 {
 
 func shownSync(s snapshot.Sync) string {
 	return fmt.Sprintf("%d -> %d (offset %d)", s.Up, s.Down, s.Offset)
-}
-
-func describeTopic(c *clusterView, topic, shows string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: "kafka-topics.sh --bootstrap-server " + bootstrapOf(c) + " --describe --topic " + quote(topic), Shows: shows}
-}
-
-// logEnds prints the ends of a topic's partitions, or their log starts with args " --time -2".
-func logEnds(c *clusterView, topic, args, shows string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + quote(topic) + args, Shows: shows}
 }
 
 // restartSource restarts the source connector, alone where the mode can.

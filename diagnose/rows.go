@@ -104,6 +104,9 @@ func (gp groupPartition) eligible() snapshot.Fact[bool] {
 	return snapshot.NotKnown[bool](&snapshot.Gap{Code: "not-known", Why: "whether the filters admit it is not known: " + why})
 }
 
+// isEligible says that eligible is known to hold.
+func (gp groupPartition) isEligible() bool { return gp.eligible().Or(false) }
+
 // matcher is one --group or --topic value: a glob, or a Java regular expression between slashes.
 type matcher struct {
 	text string

@@ -62,6 +62,7 @@ type flowView struct {
 	undiagnosed bool                  // there is no such flow: nothing that was read speaks of it
 	unread      map[finding.Link]bool // links of which a fact that decides could not be read
 	byPartition map[kafka.TopicPartition][]groupPartition
+	byGroup     map[string][]groupPartition
 }
 
 type checkpointKey struct {

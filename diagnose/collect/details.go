@@ -36,7 +36,7 @@ func (c *collector) details(ctx context.Context, flows []snapshot.Flow) {
 		wg.Wait()
 	})
 	for i := range flows {
-		c.others(&flows[i], flows)
+		c.others(&flows[i])
 	}
 }
 
@@ -222,7 +222,7 @@ func (cl *cluster) strays(ctx context.Context, names []string) {
 
 // others puts the further offset-syncs topics of both clusters together. What was found is told also where a list may lack
 // topics; that there is none is told only where it may not.
-func (c *collector) others(f *snapshot.Flow, flows []snapshot.Flow) {
+func (c *collector) others(f *snapshot.Flow) {
 	out := []snapshot.TopicRef{}
 	var gap *snapshot.Gap
 	for _, alias := range []string{f.Source, f.Target} {
@@ -256,20 +256,5 @@ func (c *collector) others(f *snapshot.Flow, flows []snapshot.Flow) {
 // checkpointsElsewhere looks for the flow's checkpoints topic on the source, where only a worker that is attached to the wrong
 // cluster writes it.
 func (c *collector) checkpointsElsewhere(ctx context.Context, f *snapshot.Flow) {
-	cl := c.by[f.Source]
-	st, gap := c.topicState(ctx, cl, f.Checkpoints)
-	switch st {
-	case snapshot.Absent:
-		f.CheckpointsElsewhere = snapshot.None[snapshot.TopicRef]()
-		return
-	case snapshot.Unknown:
-		f.CheckpointsElsewhere = snapshot.NotKnown[snapshot.TopicRef](gap)
-		return
-	}
-	sp, err := extent(ctx, cl, f.Checkpoints, 0)
-	if err != nil {
-		f.CheckpointsElsewhere = snapshot.NotKnown[snapshot.TopicRef](gapOf(cl.Alias, "ListOffsets", f.Checkpoints, err))
-		return
-	}
-	f.CheckpointsElsewhere = snapshot.Is(snapshot.TopicRef{Cluster: cl.Alias, Topic: f.Checkpoints, Records: sp.end - sp.start})
+	f.CheckpointsElsewhere = c.topicRef(ctx, c.by[f.Source], f.Checkpoints)
 }

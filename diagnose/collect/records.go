@@ -5,6 +5,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
 )
 
@@ -85,26 +86,28 @@ func (c *collector) checkpoints(ctx context.Context, f *snapshot.Flow) {
 
 // syncs reads the offset-syncs topic where it is expected, and looks whether there is one on the other cluster.
 func (c *collector) syncs(ctx context.Context, f *snapshot.Flow) {
-	cl := c.by[f.SyncsOn]
-	other, otherName := c.by[f.Target], "mm2-offset-syncs"+f.Policy.InternalSeparator+f.Source+f.Policy.InternalSeparator+"internal"
+	other, alias := c.by[f.Target], f.Source
 	if f.SyncsOn == f.Target {
-		other, otherName = c.by[f.Source], "mm2-offset-syncs"+f.Policy.InternalSeparator+f.Target+f.Policy.InternalSeparator+"internal"
+		other, alias = c.by[f.Source], f.Target
 	}
-	f.Syncs = c.foldSyncs(ctx, cl, f)
-	st, gap := c.topicState(ctx, other, otherName)
+	f.Syncs = c.foldSyncs(ctx, c.by[f.SyncsOn], f)
+	f.SyncsElsewhere = c.topicRef(ctx, other, mm2.OffsetSyncsTopic(alias, f.Policy.InternalSeparator))
+}
+
+// topicRef tells of a topic in an unexpected place, with the number of its records.
+func (c *collector) topicRef(ctx context.Context, cl *cluster, topic string) snapshot.Fact[snapshot.TopicRef] {
+	st, gap := c.topicState(ctx, cl, topic)
 	switch st {
 	case snapshot.Absent:
-		f.SyncsElsewhere = snapshot.None[snapshot.TopicRef]()
+		return snapshot.None[snapshot.TopicRef]()
 	case snapshot.Unknown:
-		f.SyncsElsewhere = snapshot.NotKnown[snapshot.TopicRef](gap)
-	default:
-		sp, err := extent(ctx, other, otherName, 0)
-		if err != nil {
-			f.SyncsElsewhere = snapshot.NotKnown[snapshot.TopicRef](gapOf(other.Alias, "ListOffsets", otherName, err))
-			return
-		}
-		f.SyncsElsewhere = snapshot.Is(snapshot.TopicRef{Cluster: other.Alias, Topic: otherName, Records: sp.end - sp.start})
+		return snapshot.NotKnown[snapshot.TopicRef](gap)
 	}
+	sp, err := extent(ctx, cl, topic, 0)
+	if err != nil {
+		return snapshot.NotKnown[snapshot.TopicRef](gapOf(cl.Alias, "ListOffsets", topic, err))
+	}
+	return snapshot.Is(snapshot.TopicRef{Cluster: cl.Alias, Topic: topic, Records: sp.end - sp.start})
 }
 
 func (c *collector) foldSyncs(ctx context.Context, cl *cluster, f *snapshot.Flow) snapshot.Fact[snapshot.Syncs] {

@@ -41,17 +41,7 @@ const (
 	OtherFlows                         // the other flows of the snapshot
 	Heartbeats                         // heartbeats of the flow
 	OtherGroups                        // groups of the target beyond the one in question
-	lastKind
 )
-
-// All are all kinds, in the order of their bits.
-func All() []Kinds {
-	var out []Kinds
-	for k := Kinds(1); k < lastKind; k <<= 1 {
-		out = append(out, k)
-	}
-	return out
-}
 
 // Grain says what a check runs over.
 type Grain int

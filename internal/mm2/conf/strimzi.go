@@ -23,10 +23,8 @@ type Mirror struct {
 	WorkerOn, WorkerPath string
 }
 
-// V1 says that the resource is written in the form of v1: one spec.target, and each source within its mirror. Operators that
+// isV1 says that a resource is written in the form of v1: one spec.target, and each source within its mirror. Operators that
 // serve it are of Strimzi 0.49 or newer.
-func (m *Mirror) V1() bool { return isV1(m.APIVersion) }
-
 func isV1(apiVersion string) bool { return strings.HasSuffix(apiVersion, "/v1") }
 
 // kindMirrorMaker2 is Strimzi's kind; others offer the same schema in an API group of their own.
