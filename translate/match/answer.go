@@ -93,9 +93,6 @@ func (m *matcher) withoutLower(t trail, started int64) (Answer, error) {
 	if len(t.extras) == 0 && (started <= m.d.Start || r.s.Offset == m.u) {
 		return exact(r.d.Offset, "the first copy")
 	}
-	if r.s.Offset == m.u && !m.o.Foreign && t.matches > 0 && len(t.extras) == 0 {
-		return exact(r.d.Offset, "the record at the position")
-	}
 	low := max(started, m.d.Start)
 	return Answer{T: low, Low: low, High: r.d.Offset, Verdict: Ambiguous, Why: "records of the target before the first agreement have no original any more"}, nil
 }

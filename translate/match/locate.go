@@ -328,13 +328,13 @@ func (m *matcher) within(e []translate.Sync, end int64) (Answer, error) {
 		}
 	}
 	if place != nil {
-		return m.from(*place, end, m.guessMask(), true)
+		return m.from(*place, end, guess, true)
 	}
 	return Answer{T: m.d.Start, Low: m.d.Start, High: m.d.End, Why: "no offset sync points at two records that agree"}, nil
 }
 
-// guessMask is what should agree where no pair of records tells: everything but the headers.
-func (m *matcher) guessMask() Mask { return Keys | Values | Times }
+// guess is what should agree where no pair of records tells: everything but the headers.
+const guess = Keys | Values | Times
 
 // without is for a position below every sync, or for a partition without any.
 func (m *matcher) without() (Answer, error) {
@@ -346,11 +346,7 @@ func (m *matcher) without() (Answer, error) {
 	if len(m.epochs) > 1 {
 		return Answer{T: m.d.Start, Low: m.d.Start, High: m.d.End, Why: "the position lies before every offset sync, and the partition was mirrored more than once"}, nil
 	}
-	return m.fromStarts()
-}
-
-func (m *matcher) fromStarts() (Answer, error) {
-	return m.both(m.s.Start, m.d.Start, m.d.End, m.guessMask(), true)
+	return m.both(m.s.Start, m.d.Start, m.d.End, guess, true)
 }
 
 // backwards compares the records between the position and a sync above it, without any gap.
