@@ -1,0 +1,45 @@
+package read
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/translate/plan"
+)
+
+// pair is one partition on both clusters with the offset syncs between them: all positions of it are answered together, ascending,
+// so that they share what is read.
+type pair struct {
+	from, to plan.Place
+	syncs    plan.SyncsRef
+	at       []int // indices of the positions, by offset
+}
+
+func pairs(ps []plan.Position) []*pair {
+	type key struct {
+		from, to plan.Place
+		syncs    plan.SyncsRef
+	}
+	by := map[key]*pair{}
+	var out []*pair
+	for i := range ps {
+		k := key{ps[i].From, ps[i].To, ps[i].Syncs}
+		p := by[k]
+		if p == nil {
+			p = &pair{from: k.from, to: k.to, syncs: k.syncs}
+			by[k] = p
+			out = append(out, p)
+		}
+		p.at = append(p.at, i)
+	}
+	for _, p := range out {
+		slices.SortStableFunc(p.at, func(a, b int) int { return cmp.Compare(ps[a].Offset, ps[b].Offset) })
+	}
+	// Partitions that read the same stand together: a page is then still there for the next.
+	slices.SortStableFunc(out, func(a, b *pair) int { return comparePlaces(a.from, b.from) })
+	return out
+}
+
+func comparePlaces(a, b plan.Place) int {
+	return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), a.TopicPartition.Compare(b.TopicPartition))
+}
