@@ -78,6 +78,15 @@ func (c *cache) read(ctx context.Context, from, to int64, may func() error) (rs 
 	return p.cut(from, to), min(p.next, to), got, nil
 }
 
+// add takes a page that was read for an offset beforehand.
+func (c *cache) add(p *page, from int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.find(from) == nil {
+		c.put(p, from)
+	}
+}
+
 // has says whether an offset is in a page.
 func (c *cache) has(offset int64) bool {
 	c.mu.Lock()
@@ -152,11 +161,4 @@ func (c *cache) put(p *page, from int64) {
 		c.kept = slices.Delete(c.kept, old, old+1)
 	}
 	c.hint = 0
-}
-
-// drop forgets all pages.
-func (c *cache) drop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.kept, c.count, c.hint = nil, 0, 0
 }

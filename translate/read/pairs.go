@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/mm2doctor/mm2doctor/translate"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
+	"github.com/mm2doctor/mm2doctor/translate/ranges"
 )
 
 // pair is one partition on both clusters with the offset syncs between them: all positions of it are answered together, ascending,
@@ -13,6 +15,15 @@ type pair struct {
 	from, to plan.Place
 	syncs    plan.SyncsRef
 	at       []int // indices of the positions, by offset
+
+	brackets *ranges.Brackets // the syncs that the positions need; nil where there are none to go by
+	synced   int              // syncs of the partition in the topic
+	syncsWhy string           // why there are none to go by
+	src, dst extent
+	begin    *translate.Sync // the sync that the first position is compared from
+
+	todo  []int // positions not yet answered by records
+	moved bool  // the log moved on under the comparison: its ends are taken anew
 }
 
 func pairs(ps []plan.Position) []*pair {

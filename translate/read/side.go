@@ -59,3 +59,20 @@ func (s *side) Read(from, to int64) ([]match.Record, int64, error) {
 	}
 	return rs, next, nil
 }
+
+// OffsetAt gives the first offset whose record has this time (ms) or a later one.
+func (s *side) OffsetAt(ms int64) (int64, bool, error) {
+	if s.meter.budget.over() != "" {
+		s.meter.refused = true
+		return 0, false, errSpent
+	}
+	o, ok, err := s.times(s.ctx, ms)
+	if err != nil && s.meter.budget.late.Load() {
+		s.meter.refused = true
+		return 0, false, errSpent
+	}
+	if ok && o >= s.bounds.End { // it came after the ends were taken
+		return 0, false, nil
+	}
+	return o, ok, err
+}

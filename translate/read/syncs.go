@@ -158,10 +158,10 @@ func (t *syncTopic) finish() {
 				p.syncsWhy = fmt.Sprintf("the offset syncs of %v in %s go on along two lines in turn: two set-ups write them, about two different targets, and which is which cannot be told", tp, t.topic)
 			case w.count == 0:
 				p.syncsWhy = fmt.Sprintf("%s holds no offset sync of %v", t.topic, tp)
-			default:
-				p.kept = p.brackets.Syncs()
 			}
-			p.brackets = nil
+			if p.syncsWhy != "" {
+				p.brackets = nil
+			}
 		}
 	}
 	slices.SortFunc(t.stats.Shared, kafka.TopicPartition.Compare)
