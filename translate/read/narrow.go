@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"sync"
 
 	"github.com/mm2doctor/mm2doctor/translate/match"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
@@ -10,6 +11,24 @@ import (
 // farthest is how many offsets of the target between two syncs are read to make a bound narrower. MirrorMaker 2 writes a sync at
 // least every offset.lag.max records (100 by default, or what is configured).
 const farthest = 1 << 16
+
+// countBlind makes bounds narrower, several pairs at a time.
+func (l *locator) countBlind(ctx context.Context, ps []*pair) {
+	jobs := make(chan *pair)
+	var wg sync.WaitGroup
+	for range min(l.o.Parallel, len(ps)) {
+		wg.Go(func() {
+			for p := range jobs {
+				l.countAll(ctx, p)
+			}
+		})
+	}
+	for _, p := range ps {
+		jobs <- p
+	}
+	close(jobs)
+	wg.Wait()
+}
 
 // countAll makes the bounds of a pair narrower whose source is not read: the target alone still holds the copies.
 func (l *locator) countAll(ctx context.Context, p *pair) {
