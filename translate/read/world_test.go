@@ -34,7 +34,7 @@ func start(t testing.TB, alias string, brokers int, opts ...kfake.Opt) *fake {
 	}
 	t.Cleanup(k.Close)
 	f := &fake{Cluster: k, client: producer(t, k)}
-	f.read, err = wire.Open(wire.Config{Bootstrap: k.ListenAddrs(), Timeout: 3 * time.Second, Alias: alias})
+	f.read, err = wire.Open(wire.Config{Bootstrap: k.ListenAddrs(), Timeout: time.Second, Alias: alias})
 	if err != nil {
 		t.Fatal(err)
 	}
