@@ -184,6 +184,10 @@ func passing(err error) bool {
 	if err == nil || errors.Is(err, errNoProgress) || errors.Is(err, context.Canceled) {
 		return false
 	}
+	var s stop
+	if errors.As(err, &s) { // a callback's own error, whatever it looks like
+		return false
+	}
 	if code := CodeOf(err); code != 0 {
 		return code.Retriable()
 	}
@@ -195,7 +199,7 @@ func passing(err error) bool {
 		return dns.IsTimeout || dns.IsTemporary
 	}
 	var ne net.Error
-	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE, net.ErrClosed, os.ErrDeadlineExceeded, errGone} {
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE, net.ErrClosed, os.ErrDeadlineExceeded, errGone, errEmpty} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // answer reads a walk. started is the place on the target where it began.
-func (m *matcher) answer(t trail, started int64) (Answer, error) {
+func (m *Matcher) answer(t trail, started int64) (Answer, error) {
 	low := max(started, m.d.Start) // nothing of the position can lie before
 	if t.sure != nil {
 		low = t.sure.d.Offset + 1
@@ -41,7 +41,7 @@ func exact(at int64, why string) (Answer, error) {
 }
 
 // between has a pair below the position and one at or above it.
-func (m *matcher) between(t trail) (Answer, error) {
+func (m *Matcher) between(t trail) (Answer, error) {
 	p, r, e := t.p, t.r, t.extras
 	switch {
 	case r.s.Offset == m.u && !m.o.Foreign, len(e) == 0:
@@ -73,7 +73,7 @@ func (m *matcher) between(t trail) (Answer, error) {
 
 // nothingBetween says that no record that is copied can ever have stood between two offsets: each offset there is still held by
 // a marker, or by an aborted record that is not copied, or there is none.
-func (m *matcher) nothingBetween(after, before int64) (bool, error) {
+func (m *Matcher) nothingBetween(after, before int64) (bool, error) {
 	if after+1 >= before {
 		return true, nil
 	}
@@ -88,7 +88,7 @@ func (m *matcher) nothingBetween(after, before int64) (bool, error) {
 }
 
 // withoutLower has nothing below the position that has a copy.
-func (m *matcher) withoutLower(t trail, started int64) (Answer, error) {
+func (m *Matcher) withoutLower(t trail, started int64) (Answer, error) {
 	r := t.r
 	if len(t.extras) == 0 && (started <= m.d.Start || r.s.Offset == m.u) {
 		return exact(r.d.Offset, "the first copy")
@@ -98,7 +98,7 @@ func (m *matcher) withoutLower(t trail, started int64) (Answer, error) {
 }
 
 // withoutUpper has come to the end of the target, or of the source.
-func (m *matcher) withoutUpper(t trail) (Answer, error) {
+func (m *Matcher) withoutUpper(t trail) (Answer, error) {
 	end := max(m.d.Stable, t.p.d.Offset+1)
 	if len(t.extras) > 0 {
 		if dense, err := m.nothingBetween(t.p.s.Offset, m.u); err != nil {
@@ -117,7 +117,7 @@ func (m *matcher) withoutUpper(t trail) (Answer, error) {
 
 // original is for a position whose record is gone on the source: the syncs around it and the number of records between their
 // copies bound the place.
-func (m *matcher) original() (Answer, error) {
+func (m *Matcher) original() (Answer, error) {
 	var below, above *translate.Sync
 	e, _ := m.epoch()
 	if e == nil && len(m.epochs) == 1 {

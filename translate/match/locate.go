@@ -65,7 +65,10 @@ type Options struct {
 	Isolation Isolation
 	// Foreign says that others write to the target topic as well (identity policy, local producers).
 	Foreign bool
-	// Most is how many records of both sides together may be read; 0 is without limit.
+	// Reverse says that the syncs are swapped: the position is one of a copy and its original is looked for (failback). Across
+	// repeats only the lower place is safe then, and none is called exact.
+	Reverse bool
+	// Most is how many records of both sides together may be read for one position; 0 is without limit.
 	Most int
 }
 
@@ -78,7 +81,13 @@ type Answer struct {
 	// Anchor is the offset sync that the comparison started from; nil without one.
 	Anchor *translate.Sync
 	// Uncopied is how many source records below the position have no copy yet.
-	Uncopied int
+	Uncopied int64
+	// Gone is how many records at or after the position were mirrored and lie below the target's log start; an upper bound where
+	// the verdict is not Gone with an anchor on either side.
+	Gone int64
+	// Between is how many records a consumer may at most read again from T on because the place is not proved: those of the target
+	// from Low up to High. 0 where it is proved.
+	Between int64
 	// Read is how many records were read.
 	Read int
 	// Transformed says that headers differ between original and copy (a transformation on the way).
@@ -86,15 +95,41 @@ type Answer struct {
 	Why         string
 }
 
-// Locate finds the position u. Syncs are the partition's, in the order of the topic.
-func Locate(src, dst Side, syncs []translate.Sync, u int64, o Options) (Answer, error) {
-	m := &matcher{src: src, dst: dst, s: src.Bounds(), d: dst.Bounds(), o: o, u: min(u, src.Bounds().End)}
-	if m.o.Most == 0 {
-		m.o.Most = math.MaxInt
+// Matcher finds positions of one partition. What holds for the whole partition is found out once, when it is first needed. It is
+// not safe for concurrent use.
+type Matcher struct {
+	src, dst Side
+	syncs    []translate.Sync
+	s, d     Bounds
+	o        Options
+	ready    bool
+	epochs   [][]translate.Sync
+	reaches  []int64 // by epoch: the last source offset it copied
+	skipped  Flags   // what a copy may leave out of the source: markers, and aborted records where it reads committed ones only
+
+	u     int64 // the position in hand
+	spent int   // records read for it
+}
+
+// New is for the positions of one partition of src, whose copy is dst. Syncs are the partition's, in the order of the topic. It
+// reads nothing.
+func New(src, dst Side, syncs []translate.Sync, o Options) *Matcher {
+	if o.Most == 0 {
+		o.Most = math.MaxInt
 	}
-	m.epochs = valid(syncs, m.s.End, m.d.End)
-	if err := m.hidden(); err != nil {
-		return Answer{}, err
+	return &Matcher{src: src, dst: dst, syncs: syncs, s: src.Bounds(), d: dst.Bounds(), o: o}
+}
+
+// Locate finds the position u: the next record that a consumer of the source reads. Positions that come in ascending order cost
+// least. An error is one of reading, and concerns this position only.
+func (m *Matcher) Locate(u int64) (Answer, error) {
+	m.u, m.spent = min(u, m.s.End), 0
+	if !m.ready {
+		m.epochs = valid(m.syncs, m.s.End, m.d.End)
+		if err := m.hidden(); err != nil {
+			return Answer{}, err
+		}
+		m.ready = true
 	}
 	a, err := m.find()
 	if err != nil {
@@ -109,17 +144,6 @@ func Locate(src, dst Side, syncs []translate.Sync, u int64, o Options) (Answer, 
 		a.Verdict = ExactRepeat
 	}
 	return a, nil
-}
-
-type matcher struct {
-	src, dst Side
-	s, d     Bounds
-	o        Options
-	u        int64
-	epochs   [][]translate.Sync
-	reaches  []int64 // by epoch: the last source offset it copied
-	skipped  Flags   // what a copy may leave out of the source: markers, and aborted records where it reads committed ones only
-	spent    int
 }
 
 // valid splits the syncs into epochs: a new one begins where an offset falls. One that holds a sync at or beyond an end belongs
@@ -137,7 +161,7 @@ func valid(syncs []translate.Sync, sourceEnd, targetEnd int64) [][]translate.Syn
 	})
 }
 
-func (m *matcher) find() (Answer, error) {
+func (m *Matcher) find() (Answer, error) {
 	if m.u < m.s.Start {
 		return m.original()
 	}
@@ -149,7 +173,7 @@ func (m *matcher) find() (Answer, error) {
 
 // epoch chooses the newest epoch that begins at or below the position, unless an older one copied further: then the newest is
 // still going over what the older one had done, and only the older copy holds everything in order.
-func (m *matcher) epoch() (e []translate.Sync, end int64) {
+func (m *Matcher) epoch() (e []translate.Sync, end int64) {
 	best := -1
 	for i := len(m.epochs) - 1; i >= 0; i-- {
 		if m.epochs[i][0].Upstream <= m.u {
@@ -169,7 +193,7 @@ func (m *matcher) epoch() (e []translate.Sync, end int64) {
 }
 
 // epochEnd is where the next copy begins on the target.
-func (m *matcher) epochEnd(i int) int64 {
+func (m *Matcher) epochEnd(i int) int64 {
 	if i+1 < len(m.epochs) {
 		return m.epochs[i+1][0].Downstream
 	}
@@ -182,7 +206,7 @@ const mostSplits = 16
 // hidden finds copies that began again without a step back in the syncs: the earlier copy had gone on beyond its last sync. It
 // matters only where the newest copy has not come as far yet, so only stretches that hold enough records to reach further are
 // compared.
-func (m *matcher) hidden() error {
+func (m *Matcher) hidden() error {
 	if len(m.epochs) == 0 {
 		return nil
 	}
@@ -227,7 +251,7 @@ func (m *matcher) hidden() error {
 }
 
 // reach is the last source offset that an epoch copied.
-func (m *matcher) reach(e []translate.Sync, end int64) (int64, error) {
+func (m *Matcher) reach(e []translate.Sync, end int64) (int64, error) {
 	last := e[len(e)-1]
 	a, err := m.anchor(last)
 	if err != nil || a.state != agrees {
@@ -241,7 +265,7 @@ func (m *matcher) reach(e []translate.Sync, end int64) (int64, error) {
 	return t.p.s.Offset, nil
 }
 
-func (m *matcher) cursors(up, down, end int64, keep func(Record) bool) (s, d *cursor) {
+func (m *Matcher) cursors(up, down, end int64, keep func(Record) bool) (s, d *cursor) {
 	return &cursor{side: m.src, next: max(up, m.s.Start), end: m.s.End, keep: keep, spent: &m.spent, most: m.o.Most},
 		&cursor{side: m.dst, next: max(down, m.d.Start), end: end, keep: committed, spent: &m.spent, most: m.o.Most}
 }
@@ -260,7 +284,7 @@ type anchorAt struct {
 	mask  Mask
 }
 
-func (m *matcher) anchor(x translate.Sync) (anchorAt, error) {
+func (m *Matcher) anchor(x translate.Sync) (anchorAt, error) {
 	s, sok, err := m.at(m.src, m.s, x.Upstream)
 	if err != nil {
 		return anchorAt{}, err
@@ -277,7 +301,7 @@ func (m *matcher) anchor(x translate.Sync) (anchorAt, error) {
 }
 
 // at reads the record of one offset; ok is false where there is none.
-func (m *matcher) at(side Side, b Bounds, offset int64) (r Record, ok bool, err error) {
+func (m *Matcher) at(side Side, b Bounds, offset int64) (r Record, ok bool, err error) {
 	if offset < b.Start || offset >= b.End {
 		return Record{}, false, nil
 	}
@@ -303,7 +327,7 @@ func (m *matcher) at(side Side, b Bounds, offset int64) (r Record, ok bool, err 
 // tries is how many syncs below the position are tried as an anchor.
 const tries = 8
 
-func (m *matcher) within(e []translate.Sync, end int64) (Answer, error) {
+func (m *Matcher) within(e []translate.Sync, end int64) (Answer, error) {
 	i, _ := slices.BinarySearchFunc(e, m.u, func(s translate.Sync, u int64) int { return cmp.Compare(s.Upstream, u+1) })
 	below := e[:i] // at or below the position
 	var place *translate.Sync
@@ -337,7 +361,7 @@ func (m *matcher) within(e []translate.Sync, end int64) (Answer, error) {
 const guess = Keys | Values | Times
 
 // without is for a position below every sync, or for a partition without any.
-func (m *matcher) without() (Answer, error) {
+func (m *Matcher) without() (Answer, error) {
 	if len(m.epochs) == 1 {
 		if a, ok, err := m.backwards(m.epochs[0][0]); err != nil || ok {
 			return a, err
@@ -350,7 +374,7 @@ func (m *matcher) without() (Answer, error) {
 }
 
 // backwards compares the records between the position and a sync above it, without any gap.
-func (m *matcher) backwards(x translate.Sync) (Answer, bool, error) {
+func (m *Matcher) backwards(x translate.Sync) (Answer, bool, error) {
 	a, err := m.anchor(x)
 	if err != nil || a.state != agrees {
 		return Answer{}, false, err
@@ -388,7 +412,7 @@ func quiet(err error) error {
 }
 
 // all reads a stretch.
-func (m *matcher) all(side Side, from, to int64, keep func(Record) bool) ([]Record, error) {
+func (m *Matcher) all(side Side, from, to int64, keep func(Record) bool) ([]Record, error) {
 	var out []Record
 	for from < to {
 		if m.spent >= m.o.Most {
@@ -412,7 +436,7 @@ func (m *matcher) all(side Side, from, to int64, keep func(Record) bool) ([]Reco
 	return out, nil
 }
 
-func (m *matcher) from(x translate.Sync, end int64, mask Mask, strict bool) (Answer, error) {
+func (m *Matcher) from(x translate.Sync, end int64, mask Mask, strict bool) (Answer, error) {
 	a, err := m.both(x.Upstream, x.Downstream, end, mask, strict)
 	a.Anchor = &x
 	return a, err
@@ -422,7 +446,7 @@ func (m *matcher) from(x translate.Sync, end int64, mask Mask, strict bool) (Ans
 const fewest = 8
 
 // both walks as MirrorMaker 2 copies, in both ways where it is not known whether it copies aborted records.
-func (m *matcher) both(up, down, end int64, mask Mask, strict bool) (Answer, error) {
+func (m *Matcher) both(up, down, end int64, mask Mask, strict bool) (Answer, error) {
 	one := func(keep func(Record) bool) (Answer, trail, bool, error) {
 		aborted := false
 		m.skipped = Control

@@ -18,7 +18,7 @@ func TestNeverSkips(t *testing.T) {
 		if g.between(0, 1) == 1 {
 			o.Isolation = w.mode
 		}
-		a, err := Locate(&w.src, &w.dst, w.syncs, u, o)
+		a, err := New(&w.src, &w.dst, w.syncs, o).Locate(u)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ type pair struct{ s, d Record }
 type trail struct {
 	p, r      *pair // the last pair below the position, the first at or above it
 	extras    []Record
-	uncopied  int   // source records below the position that come after the last pair and have no copy
+	uncopied  int64 // source records below the position that come after the last pair and have no copy
 	sure      *pair // the last pair before a doubtful step
 	passed    int   // records of either side that were stepped over
 	matches   int
