@@ -53,11 +53,11 @@ func (v Verdicts) Good() bool { return v.Other+v.Gone+v.NotRead+v.ByMM2 == 0 }
 
 // GroupVerified is one group.
 type GroupVerified struct {
-	Group       string             `json:"group"`
-	TargetGroup string             `json:"targetGroup"`
-	State       kafka.GroupState   `json:"state"`
-	Type        kafka.GroupType    `json:"type,omitempty"`
-	Holders     []string           `json:"holders,omitempty"`
+	Group       string              `json:"group"`
+	TargetGroup string              `json:"targetGroup"`
+	State       kafka.GroupState    `json:"state"`
+	Type        kafka.GroupType     `json:"type,omitempty"`
+	Holders     []string            `json:"holders,omitempty"`
 	Partitions  []PartitionVerified `json:"partitions"`
 }
 
@@ -217,11 +217,9 @@ func (e *engine) verify(j *job, r *row, g GroupNow, t TopicNow, ends map[EpochQu
 		}
 		return say(TakenOver, 0, "the group has members (%s)", held(g.Holders))
 	}
-	if why := e.overwritten(j, r); r.found == nil && why == "" {
-		r.found = now
-		if why = e.overwritten(j, r); why != "" {
-			return say(ByMM2, codeWillNot, "%s", why)
-		}
+	r.found = now
+	if why := e.overwritten(j, r); why != "" {
+		return say(ByMM2, codeWillNot, "%s", why)
 	}
 	switch {
 	case r.want != nil && now.Offset > r.want.Offset && now.Epoch >= 0:
