@@ -409,7 +409,7 @@ func shellLine(args []string) string {
 // keepFiles writes the plan file and the state file.
 func (o *translateOptions) keepFiles(m *made) error {
 	if o.PlanOut != "" {
-		if err := replaceFile(o.PlanOut, m.plan.Write); err != nil {
+		if err := wholeFile(o.PlanOut, m.plan.Write); err != nil {
 			return usage("--plan-out: %v", err)
 		}
 		if !o.Quiet {
@@ -417,15 +417,15 @@ func (o *translateOptions) keepFiles(m *made) error {
 		}
 	}
 	if o.StateOut != "" {
-		if err := replaceFile(o.StateOut, plan.StateOf(m.plan).Write); err != nil {
+		if err := wholeFile(o.StateOut, plan.StateOf(m.plan).Write); err != nil {
 			return usage("--state-out: %v", err)
 		}
 	}
 	return nil
 }
 
-// replaceFile writes a file as a whole or not at all: readable by its owner, as it names groups and topics.
-func replaceFile(name string, write func(io.Writer) error) error {
+// wholeFile writes a file as a whole or not at all: readable by its owner, as it names groups and topics.
+func wholeFile(name string, write func(io.Writer) error) error {
 	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)
 		if err != nil {
