@@ -17,7 +17,6 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
-	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
 	"github.com/mm2doctor/mm2doctor/translate/apply"
@@ -584,7 +583,14 @@ func runTranslateVerify(ctx context.Context, o *planned, file string) error {
 	}); err != nil {
 		return err
 	}
-	return verifyExit(v)
+	if v.Refusal != nil {
+		return &exitError{code: exitRefused}
+	}
+	if v.Summary.NotRead > 0 {
+		return &exitError{code: exitIncomplete}
+	}
+	if !v.Summary.Good() {
+		return &exitError{code: exitFinding}
+	}
+	return nil
 }
-
-var _ = kafka.NoOffset

@@ -4,6 +4,7 @@
 package render
 
 import (
+	"encoding/json"
 	"io"
 
 	"github.com/mm2doctor/mm2doctor/internal/term"
@@ -24,7 +25,7 @@ func Text(w io.Writer, p *plan.Plan, o Options) error { return nil }
 func Sum(p *plan.Plan) string { return "" }
 
 // JSON writes the plan as one object.
-func JSON(w io.Writer, p *plan.Plan) error { return nil }
+func JSON(w io.Writer, p *plan.Plan) error { e := json.NewEncoder(w); e.SetIndent("", " "); return e.Encode(p) }
 
 // CSV writes group,topic,partition,offset of all rows that are set or right, as kafka-consumer-groups.sh --reset-offsets
 // --from-file reads it for several groups.
