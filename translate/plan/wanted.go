@@ -74,7 +74,7 @@ type wanted struct {
 type want struct {
 	row        Row
 	group      string // on the cluster that positions come from
-	pos        int // index in Positions; -1: nothing can be looked for
+	pos        int    // index in Positions; -1: nothing can be looked for
 	refusal    *Refusal
 	wish       *int64
 	bound      *[2]int64 // of the position itself, for a share group
