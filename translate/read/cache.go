@@ -87,6 +87,14 @@ func (c *cache) add(p *page, from int64) {
 	}
 }
 
+// marked says whether the page of an offset was written by transactions, in part at least; true where it is not kept any more.
+func (c *cache) marked(offset int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.find(offset)
+	return p == nil || p.marked
+}
+
 // has says whether an offset is in a page.
 func (c *cache) has(offset int64) bool {
 	c.mu.Lock()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
+	"github.com/mm2doctor/mm2doctor/translate"
 	"github.com/mm2doctor/mm2doctor/translate/match"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
@@ -36,10 +37,10 @@ func (l *locator) byRecords(ctx context.Context) {
 			l.fetchers[alias] = &fetcher{client: c.Client, used: &usage{}, budget: b}
 		}
 	}
-	var todo []*pair
+	var todo, blind []*pair
 	for _, p := range l.pairs {
 		if l.refused(p) {
-			l.countAll(bctx, p)
+			blind = append(blind, p)
 			continue
 		}
 		p.todo = slices.Clone(p.at)
@@ -63,6 +64,7 @@ func (l *locator) byRecords(ctx context.Context) {
 			}
 		}
 	}
+	l.countBlind(bctx, blind)
 	l.stats.Spent = b.over()
 	for _, p := range todo {
 		for _, i := range p.todo {
@@ -231,24 +233,22 @@ func (l *locator) compare(ctx context.Context, p *pair, sc, dc *cache, share int
 	src := l.side(ctx, p.from, sc, p.src.Bounds, m)
 	dst := l.side(ctx, p.to, dc, p.dst.Bounds, m)
 	o := match.Options{Isolation: p.syncs.Isolation, Foreign: p.syncs.OneTopic, Reverse: p.syncs.Swapped}
-	fresh := func() *match.Matcher {
-		if p.brackets == nil {
-			return match.New(src, dst, nil, o)
-		}
-		return match.New(src, dst, p.brackets.Syncs(), o)
-	}
+	syncs := p.anchors()
+	fresh := func() *match.Matcher { return match.New(src, dst, syncs, o) }
 	mt := fresh()
 	var again []int
 	last := -1 // the position before, where it was answered
 	for n, i := range p.todo {
 		pos, a := &l.ps[i], &l.out[i]
-		if last >= 0 && l.ps[last].Offset == pos.Offset && len(pos.Also) == 0 {
+		m.refused = false
+		if last >= 0 && l.ps[last].Offset == pos.Offset {
 			r := *l.out[last].Records
 			a.Records, a.Range = &r, l.out[last].Range
+			l.count(mt, a, pos.Also)
 			continue
 		}
 		// The last positions of a pair may take what those before them left.
-		m.left, m.refused = max(leastShare, share/int64(min(turns, len(p.todo)-n))), false
+		m.left = max(leastShare, share/int64(min(turns, len(p.todo)-n)))
 		given := m.left
 		r, err := mt.Locate(pos.Offset)
 		switch {
@@ -273,6 +273,18 @@ func (l *locator) compare(ctx context.Context, p *pair, sc, dc *cache, share int
 		share -= given - m.left
 	}
 	p.todo = again
+}
+
+// anchors are the syncs that a comparison may start from: none where copies that went further are no longer known by their syncs.
+func (p *pair) anchors() []translate.Sync {
+	if p.brackets == nil {
+		return nil
+	}
+	syncs := p.brackets.Syncs()
+	if dropped, furthest := p.brackets.Dropped(); dropped > 0 && !slices.ContainsFunc(syncs, func(s translate.Sync) bool { return s.Upstream >= furthest }) {
+		return nil
+	}
+	return syncs
 }
 
 func (l *locator) side(ctx context.Context, at plan.Place, c *cache, b match.Bounds, m *meter) *side {

@@ -17,6 +17,7 @@ type page struct {
 	size       int   // bytes asked for
 	bytes      int64 // bytes that came, compressed
 	batch      int   // bytes of the largest batch in it
+	marked     bool  // some of it was written by transactions
 	used       uint64
 }
 

@@ -72,6 +72,7 @@ func (f *fetcher) pages(ctx context.Context, ws []want) ([]*page, []error) {
 	}
 	rs := f.client.FetchPages(ctx, qs, func(i int, r *wire.PageRecord) error {
 		ps[i].recs = append(ps[i].recs, record(r))
+		ps[i].marked = ps[i].marked || r.Transactional || r.Control
 		return nil
 	})
 	for i, r := range rs {

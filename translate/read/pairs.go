@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mm2doctor/mm2doctor/translate"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 	"github.com/mm2doctor/mm2doctor/translate/ranges"
 )
@@ -20,7 +19,6 @@ type pair struct {
 	synced   int              // syncs of the partition in the topic
 	syncsWhy string           // why there are none to go by
 	src, dst extent
-	begin    *translate.Sync // the sync that the first position is compared from
 
 	todo  []int // positions not yet answered by records
 	moved bool  // the log moved on under the comparison: its ends are taken anew

@@ -10,6 +10,10 @@ import (
 // errSpent ends a comparison that would read more than it may.
 var errSpent = errors.New("the read budget is used up")
 
+// mostAtOnce is how many records are given at once: a comparison near a sync needs a hundred or two, and would keep the rest of a
+// page for nothing.
+const mostAtOnce = 256
+
 // meter is what one position may read on both sides together, and whether it wanted more.
 type meter struct {
 	budget  *budget
@@ -53,6 +57,9 @@ func (s *side) Read(from, to int64) ([]match.Record, int64, error) {
 			return nil, from, errSpent
 		}
 		return nil, from, err
+	}
+	if len(rs) > mostAtOnce {
+		return rs[:mostAtOnce:mostAtOnce], rs[mostAtOnce-1].Offset + 1, nil
 	}
 	if next >= high {
 		next = max(to, next)
