@@ -61,14 +61,14 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 		return nil
 	}
 	topics := e.t.Topics(ctx, topicsOf(js))
-	first := e.t.Groups(ctx, idsOf(js), kindsOf(js))
+	first := e.t.Groups(ctx, idsOf(js))
 	if e.o.IdleProof > 0 {
 		e.o.Progress(fmt.Sprintf("watching %d groups for %s: nobody may move their offsets", len(js), e.o.IdleProof))
 		if err := e.o.Sleep(ctx, e.o.IdleProof); err != nil {
 			return err
 		}
 	}
-	now := e.t.Groups(ctx, idsOf(js), kindsOf(js))
+	now := e.t.Groups(ctx, idsOf(js))
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -90,16 +90,6 @@ func (j *job) busy() bool {
 func idsOf(js []*job) (out []string) {
 	for _, j := range js {
 		out = append(out, j.group)
-	}
-	return out
-}
-
-func kindsOf(js []*job) map[string]kafka.GroupType {
-	out := map[string]kafka.GroupType{}
-	for _, j := range js {
-		if out[j.group] = kafka.GroupType(j.plan.TargetType); j.share() {
-			out[j.group] = kafka.TypeShare
-		}
 	}
 	return out
 }

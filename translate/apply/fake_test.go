@@ -86,7 +86,7 @@ func (w *world) ClusterID(context.Context) (id string, _ error) {
 	return id, nil
 }
 
-func (w *world) Groups(_ context.Context, ids []string, _ map[string]kafka.GroupType) map[string]GroupNow {
+func (w *world) Groups(_ context.Context, ids []string) map[string]GroupNow {
 	out := map[string]GroupNow{}
 	w.step("groups", func() {
 		w.readings++

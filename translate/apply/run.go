@@ -235,7 +235,7 @@ func (e *engine) refusals() (out []Entry) {
 
 // chunk writes some groups: read again, intents on disk, one request each, results on disk, read back, findings on disk.
 func (e *engine) chunk(ctx context.Context, js []*job) {
-	now := e.t.Groups(ctx, idsOf(js), kindsOf(js))
+	now := e.t.Groups(ctx, idsOf(js))
 	if ctx.Err() != nil {
 		e.stop(js)
 		return
@@ -264,7 +264,7 @@ func (e *engine) chunk(ctx context.Context, js []*job) {
 	// An interrupt ends the run after the group in hand: a request that was sent is waited for.
 	sure := context.WithoutCancel(ctx)
 	sent := e.requests(ctx, sure, todo)
-	back := e.t.Groups(sure, idsOf(sent), kindsOf(sent))
+	back := e.t.Groups(sure, idsOf(sent))
 	e.results(sent)
 	for _, j := range sent {
 		j.readBack(e, back[j.group])

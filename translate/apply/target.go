@@ -13,8 +13,8 @@ import (
 type Target interface {
 	ClusterID(ctx context.Context) (string, error)
 	// Groups tells state, type, holders and offsets; every group asked for has an entry. A share group's offsets are its start
-	// offsets. kinds has the type that the plan gives a group, empty where it gives none.
-	Groups(ctx context.Context, ids []string, kinds map[string]kafka.GroupType) map[string]GroupNow
+	// offsets. The type is found out: one that was true when the plan was made may not be now.
+	Groups(ctx context.Context, ids []string) map[string]GroupNow
 	// Topics tells ids and log ends; every topic asked for has an entry.
 	Topics(ctx context.Context, names []string) map[string]TopicNow
 	// Epochs answers each query by the end offset of the leader epoch (OffsetForLeaderEpoch), in order.

@@ -95,7 +95,7 @@ func Verify(ctx context.Context, p *plan.Plan, t Target, o Options) (*Verificati
 		}
 		v.Summary.NotSet += len(j.rows)
 	}
-	now := t.Groups(ctx, idsOf(js), kindsOf(js))
+	now := t.Groups(ctx, idsOf(js))
 	topics := t.Topics(ctx, topicsOf(js))
 	if err := ctx.Err(); err != nil {
 		return nil, err

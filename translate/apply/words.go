@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -46,8 +47,12 @@ func codeOf(err error) kafka.ErrorCode {
 // definite says that a failed request changed nothing and will not.
 func definite(err error) bool {
 	var refused *wire.Refused
+	var e *wire.Error
 	if errors.As(err, &refused) {
 		return true
+	}
+	if errors.As(err, &e) {
+		return !wire.InDoubt(err)
 	}
 	c := codeOf(err)
 	return c > 0 && !c.Retriable()
@@ -56,7 +61,7 @@ func definite(err error) bool {
 // about gives the code that stands for a broker's refusal of a write.
 func about(err error) finding.Code {
 	switch c := codeOf(err); {
-	case c == kafka.UnknownMemberID, c == 22, c == 27, c == 68, c == 86:
+	case slices.Contains([]kafka.ErrorCode{kafka.UnknownMemberID, kafka.IllegalGeneration, kafka.RebalanceInProgress, kafka.NonEmptyGroup, kafka.GroupSubscribedToTopic, kafka.StaleMemberEpoch}, c):
 		return codeActive
 	case c.Denied():
 		return codeCommitACL
