@@ -12,6 +12,8 @@ type trail struct {
 	uncopied  int64 // source records below the position that come after the last pair and have no copy
 	sure      *pair // the last pair before a doubtful step
 	passed    int   // records of either side that were stepped over
+	missed    int   // those of them that stand on the source only
+	extra     int   // and those that stand on the target only
 	matches   int
 	ambiguous bool // a step was taken on a record that stands more than once
 	lost      bool // nothing agrees any more within the widest window
@@ -40,6 +42,9 @@ func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {
 		switch {
 		case !dok:
 			t.ended = true
+			if u == math.MaxInt64 {
+				return t, nil
+			}
 			return t.rest(s, u)
 		case !sok:
 			return t.tail(d)
@@ -68,13 +73,22 @@ func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {
 			return t, nil
 		case over: // neither side has anything left that agrees
 			t.ended = true
-			if _, err := t.rest(s, u); err != nil {
-				return t.cut(err)
+			if u != math.MaxInt64 {
+				if _, err := t.rest(s, u); err != nil {
+					return t.cut(err)
+				}
 			}
 			return t.tail(d)
 		case repeated:
 			t.ambiguous = true
+		case unique:
+			// The last pair may be another than it seems where its like is among what is stepped over: nothing before is sure then.
+			if t.p != nil && stands(s, a, m, m.of(t.p.s)) || t.p != nil && stands(d, b, m, m.of(t.p.s)) {
+				t.ambiguous, t.sure = true, nil
+			}
 		}
+		t.missed += a
+		t.extra += b
 		for i := range b {
 			r, _, _ := d.peek(i)
 			t.extras = append(t.extras, r)
@@ -86,6 +100,16 @@ func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {
 	}
 }
 
+// stands says whether a record like p is among the next n.
+func stands(c *cursor, n int, m Mask, p print) bool {
+	for i := range n {
+		if r, ok, err := c.peek(i); err != nil || !ok || m.of(r) == p {
+			return err == nil && ok
+		}
+	}
+	return false
+}
+
 // cut ends a walk whose budget is used up.
 func (t trail) cut(err error) (trail, error) {
 	if err == errBudget {
@@ -95,9 +119,17 @@ func (t trail) cut(err error) (trail, error) {
 	return t, err
 }
 
+// mostRest is how many source records without a copy are counted one by one; beyond, their offsets count.
+const mostRest = 4096
+
 // rest counts the source records below the position that are left when the target has ended.
 func (t *trail) rest(s *cursor, u int64) (trail, error) {
 	for i := 0; ; i++ {
+		if i == mostRest {
+			r, _, _ := s.peek(i - 1)
+			t.uncopied += max(0, u-r.Offset-1)
+			return *t, nil
+		}
 		r, ok, err := s.peek(i)
 		if err != nil {
 			return t.cut(err)
@@ -123,6 +155,7 @@ func (t *trail) tail(d *cursor) (trail, error) {
 			break
 		}
 		t.extras = append(t.extras, r)
+		t.extra++
 	}
 	return *t, nil
 }
