@@ -85,7 +85,7 @@ func (m *Matcher) lands(i int) (bool, error) {
 	if err != nil || st != agrees || y.Upstream <= x.Upstream {
 		return false, err
 	}
-	t, _, torn, err := m.compare(x.Upstream, x.Downstream, y.Downstream+1, y.Upstream, x.mask, false)
+	t, _, torn, err := m.compare(x.Upstream, x.Downstream, y.Downstream+1, y.Upstream, x.mask, false, nil)
 	if err != nil || torn {
 		return false, err
 	}
@@ -95,37 +95,35 @@ func (m *Matcher) lands(i int) (bool, error) {
 // repeats says that the position may stand on the target once more after the answer.
 func (m *Matcher) repeats(a Answer) (bool, error) {
 	i := m.below(m.u, m.cut)
-	if i < 0 {
-		// Before every sync: only what the target holds up to the first can be looked through.
-		if len(m.chain) == m.base || m.base >= m.cut {
-			return m.inRest(a.T)
+	copied := int64(1)
+	for i = max(i, m.base-1); i < m.cut; i++ {
+		to := m.d.End
+		if i+1 < len(m.chain) {
+			to = m.chain[i+1].Downstream + 1
 		}
-		if a.T < m.chain[m.base].Downstream {
-			if again, err := m.inStretch(a.T, m.chain[m.base].Downstream+1); err != nil || again {
-				return again, err
+		if i >= m.base {
+			if copied > m.widest[i] {
+				return false, nil
+			}
+			b, err := m.border(i)
+			if err != nil {
+				return true, err
+			}
+			copied += b.n
+			if i+1 < len(m.chain) && m.chain[i+1].Upstream < m.chain[i].Upstream || i == m.below(m.u, m.cut) {
+				copied = 1
+			}
+			if b.once {
+				continue
 			}
 		}
-		i = m.base - 1
-	} else if b, err := m.border(i); err != nil || !b.once {
-		return true, err
-	}
-	copied := int64(1)
-	for i++; i < m.cut; i++ {
-		if copied > m.widest[i] {
-			return false, nil
-		}
-		b, err := m.border(i)
-		if err != nil || !b.once {
+		// Its own record tells as well: what was mirrored from there once more holds it again.
+		if again, err := m.inStretch(a.T, to); err != nil || again {
 			return true, err
-		}
-		if copied += b.n; i+1 < len(m.chain) && m.chain[i+1].Upstream < m.chain[i].Upstream {
-			copied = 1
 		}
 	}
 	return false, nil
 }
-
-func (m *Matcher) inRest(from int64) (bool, error) { return m.inStretch(from, m.d.End) }
 
 func (m *Matcher) inStretch(from, to int64) (bool, error) {
 	if to-from > mostRoom {

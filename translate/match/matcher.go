@@ -45,6 +45,7 @@ type Matcher struct {
 	runs    []int // where S.up falls: the first link of each run, ascending
 	borders map[int]border
 	far     int64 // the last source offset that is known to be copied by the newest run
+	farSure bool  // and no further
 	cut     int   // only links before this one count: later ones are a copy that has not come as far yet
 	end     int64 // where the copy that counts ends on the target
 	doubts  []doubt
@@ -102,6 +103,9 @@ func (m *Matcher) Locate(u int64) (Answer, error) {
 }
 
 func (m *Matcher) locate() (Answer, error) {
+	if m.d.End == m.d.Start {
+		return m.empty()
+	}
 	if m.o.Reverse {
 		a, err := m.reversed()
 		if err != nil {
@@ -114,7 +118,7 @@ func (m *Matcher) locate() (Answer, error) {
 		return Answer{}, err
 	}
 	for _, x := range m.doubts {
-		if m.u > x.upTo || x.at >= m.cut || x.at <= m.base {
+		if m.u > x.upTo || x.at <= m.base {
 			continue
 		}
 		b, err := m.within(x.at, m.chain[x.at].Downstream, true)
@@ -154,6 +158,29 @@ func (m *Matcher) finish(a Answer) (Answer, error) {
 			} else if err != errBudget {
 				return Answer{}, err
 			}
+		}
+	}
+	return a, nil
+}
+
+// empty is for a target that holds nothing: there is only one place, and nothing can be skipped.
+func (m *Matcher) empty() (Answer, error) {
+	a := Answer{T: m.d.End, Low: m.d.End, High: m.d.End, Verdict: NotMirrored, Why: "the target holds no records"}
+	if m.d.End > 0 {
+		a.Verdict, a.Why = Gone, "the target holds no records any more"
+		return a, nil
+	}
+	if m.o.Reverse || m.u <= m.s.Start {
+		a.Verdict = Exact
+		return a, nil
+	}
+	a.Uncopied = m.u - m.s.Start
+	if a.Uncopied <= mostRest {
+		rs, err := m.all(m.src, m.s.Start, m.u, m.keeps())
+		if err == nil {
+			a.Uncopied = int64(len(rs))
+		} else if err != errBudget {
+			return a, err
 		}
 	}
 	return a, nil

@@ -66,7 +66,7 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 	if i >= 0 {
 		up, down = m.chain[i].Upstream, m.chain[i].Downstream
 	}
-	t, _, torn, err := m.compare(up, max(down, floor-1), end, m.u, guess, true)
+	t, _, torn, err := m.compare(up, max(down, floor-1), end, m.u, guess, true, nil)
 	if err != nil || torn || t.r == nil && t.p == nil {
 		return start{}, false, err
 	}

@@ -52,9 +52,13 @@ func (m *Matcher) place(cut int, end int64, partial bool) (Answer, error) {
 		a.Anchor = m.sync(i)
 		return a, nil
 	}
+	top, err := m.top(i, cut, trust)
+	if err != nil {
+		return Answer{}, err
+	}
 	var best Answer
 	if ok && (m.u-from.up <= near || m.room(i) <= near) {
-		if best, err = m.from(from, end, floor, partial); err != nil || best.Verdict > Ambiguous {
+		if best, err = m.from(from, top, end, floor, partial); err != nil || best.Verdict > Ambiguous {
 			return best, err
 		}
 	}
@@ -64,14 +68,14 @@ func (m *Matcher) place(cut int, end int64, partial bool) (Answer, error) {
 			return Answer{}, err
 		}
 		if found {
-			a, err := m.from(x, end, max(floor, x.floor(m)), partial)
+			a, err := m.from(x, top, end, max(floor, x.floor(m)), partial)
 			if err != nil || best.Why == "" || a.Verdict > best.Verdict || a.Low > best.Low {
 				return a, err
 			}
 		}
 	}
 	if best.Why == "" && ok {
-		return m.from(from, end, floor, partial)
+		return m.from(from, top, end, floor, partial)
 	}
 	if best.Why != "" {
 		return best, nil
@@ -109,6 +113,19 @@ func (m *Matcher) floor(i int) (int64, bool, error) {
 	return max(m.d.Start, x.Downstream), true, nil
 }
 
+// top is the link above the position, as a pair: the copy cannot lie behind it.
+func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
+	if i+1 >= cut || i+1 < m.base {
+		return nil, nil
+	}
+	x := m.chain[i+1]
+	st, err := m.anchor(i + 1)
+	if err != nil || st == differs || st == missing && !trust {
+		return nil, err
+	}
+	return &pair{Record{Offset: x.Upstream}, Record{Offset: x.Downstream}}, nil
+}
+
 // start is where a walk to the position can begin: the nearest link of the same run whose records agree.
 func (m *Matcher) start(i int) (start, bool, error) {
 	if k := m.known; k.valid && k.link == i && k.at.s.Offset <= m.u {
@@ -131,11 +148,11 @@ func (m *Matcher) start(i int) (start, bool, error) {
 }
 
 // from walks to the position and answers.
-func (m *Matcher) from(x start, end, floor int64, partial bool) (Answer, error) {
+func (m *Matcher) from(x start, top *pair, end, floor int64, partial bool) (Answer, error) {
 	if x.above != nil {
 		return m.before(x, floor)
 	}
-	t, other, torn, err := m.compare(x.up, x.down, end, m.u, x.mask, x.strict)
+	t, other, torn, err := m.compare(x.up, x.down, end, m.u, x.mask, x.strict, top)
 	if err != nil {
 		return Answer{}, err
 	}

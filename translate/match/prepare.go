@@ -52,13 +52,26 @@ func (m *Matcher) prepare() error {
 // farEnd is how far from the target's ends the first and the last sync may lie before pairs of records are looked for there.
 const farEnd = 1024
 
-// ends looks the first and the last records of the target up on the source where no sync stands near. These pairs serve as syncs.
+// ends looks the first and the last records of the target up on the source where no sync stands near, or the newest has lost its
+// records. These pairs serve as syncs.
 func (m *Matcher) ends() error {
 	n := len(m.chain)
+	defer func() {
+		m.cut = len(m.chain)
+		m.split()
+	}()
 	if m.d.End <= m.d.Start || m.s.End <= m.s.Start {
 		return nil
 	}
-	if n == 0 || m.d.End-m.chain[n-1].Downstream > farEnd {
+	far := n == 0 || m.d.End-m.chain[n-1].Downstream > farEnd
+	if !far {
+		st, err := m.anchor(n - 1)
+		if err != nil {
+			return err
+		}
+		far = st == missing
+	}
+	if far {
 		shifts := []int64{m.s.End - m.d.End}
 		if n > 0 {
 			x := m.chain[n-1]
@@ -72,8 +85,7 @@ func (m *Matcher) ends() error {
 			m.chain = append(m.chain, link{Sync: translate.Sync{Upstream: p.s.Offset, Downstream: p.d.Offset}, found: true})
 		}
 	}
-	if n == 0 && len(m.chain) == 0 {
-		m.cut = 0
+	if len(m.chain) == 0 {
 		return nil
 	}
 	if x := m.chain[0]; (n == 0 || x.Downstream-m.d.Start > farEnd) && x.Downstream > m.d.Start {
@@ -86,8 +98,6 @@ func (m *Matcher) ends() error {
 			m.chain = append([]link{{Sync: translate.Sync{Upstream: p.s.Offset, Downstream: p.d.Offset}, found: true}}, m.chain...)
 		}
 	}
-	m.cut = len(m.chain)
-	m.split()
 	return nil
 }
 
@@ -99,17 +109,13 @@ func (m *Matcher) whole() error {
 		return nil
 	}
 	last := m.chain[n-1]
-	m.far = last.Upstream
-	sure := false // nothing beyond far is copied, or the source holds nothing there
+	m.far, m.farSure = last.Upstream, false
 	st, err := m.anchor(n - 1)
-	if err != nil {
+	if err != nil || st == differs {
 		return err
 	}
-	if st == differs {
-		return nil
-	}
 	if st == agrees {
-		t, other, torn, err := m.compare(last.Upstream, last.Downstream, m.d.End, math.MaxInt64, m.chain[n-1].mask, false)
+		t, other, torn, err := m.compare(last.Upstream, last.Downstream, m.d.End, math.MaxInt64, m.chain[n-1].mask, false, nil)
 		if err != nil {
 			return err
 		}
@@ -118,15 +124,17 @@ func (m *Matcher) whole() error {
 			if torn {
 				m.far = min(m.far, other.p.s.Offset)
 			}
+			m.farSure = !t.ambiguous && !torn && !t.short && !t.lost && t.extra == 0
 			if !t.ambiguous && !torn {
-				if sure, err = m.nothingLater(); err != nil {
-					return quiet(err)
+				sure, err := m.nothingLater()
+				if err != nil && err != errBudget {
+					return err
+				}
+				if sure && err == nil {
+					return nil
 				}
 			}
 		}
-	}
-	if sure {
-		return nil
 	}
 	return m.earlier()
 }
@@ -170,6 +178,10 @@ func (m *Matcher) earlier() error {
 		return err
 	}
 	for i := m.base; i+1 < len(m.chain); i++ {
+		if m.spent >= m.most {
+			m.take(i, math.MaxInt64, false)
+			return nil
+		}
 		y, room := m.chain[i], m.room(i)
 		if y.Upstream <= m.far && room <= 0 || y.Upstream <= m.far && (m.syncsIn(y.Upstream, m.far) >= room || y.Upstream <= few.from && room <= few.n) {
 			continue
@@ -217,7 +229,7 @@ func (m *Matcher) judge(i int, upTo int64) error {
 	}
 	if st == agrees {
 		y := m.chain[i]
-		t, _, torn, err := m.compare(y.Upstream, y.Downstream, m.chain[i+1].Downstream, math.MaxInt64, y.mask, false)
+		t, _, torn, err := m.compare(y.Upstream, y.Downstream, m.chain[i+1].Downstream, math.MaxInt64, y.mask, false, nil)
 		if err != nil {
 			return err
 		}
@@ -232,7 +244,7 @@ func (m *Matcher) judge(i int, upTo int64) error {
 				return quiet(err)
 			}
 			single := unlike(rs, y.mask&^HeaderSets)
-			if t.extra == 0 && single {
+			if t.extra == 0 && single && m.farSure {
 				if m.further(reach) {
 					m.take(i, reach, true)
 				}

@@ -50,7 +50,7 @@ func (m *Matcher) keeps() func(Record) bool {
 
 // compare walks from a place on both sides as MirrorMaker 2 copies, in both ways where it is not known whether it copies aborted
 // records. torn says that the two ways differ and nothing decides between them: other is then the second.
-func (m *Matcher) compare(up, down, end, u int64, mask Mask, strict bool) (t, other trail, torn bool, err error) {
+func (m *Matcher) compare(up, down, end, u int64, mask Mask, strict bool, x *pair) (t, other trail, torn bool, err error) {
 	aborted := false
 	one := func(keep func(Record) bool, skipped Flags) (trail, error) {
 		m.skipped = skipped
@@ -58,7 +58,10 @@ func (m *Matcher) compare(up, down, end, u int64, mask Mask, strict bool) (t, ot
 			aborted = aborted || r.Has(Aborted)
 			return keep(r)
 		})
-		return walk(s, d, u, mask, strict)
+		if x != nil {
+			s.end, d.end = min(s.end, x.s.Offset), min(d.end, x.d.Offset)
+		}
+		return bounded(s, d, u, mask, strict, x)
 	}
 	if m.mode == Committed {
 		t, err = one(committed, Control|Aborted)

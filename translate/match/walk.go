@@ -27,6 +27,23 @@ var windows = []int{64, 256, 1024, 4096, 16384}
 // first is how many records of both sides the first agreement must be alone among, where the start is only a position.
 const first = 256
 
+// bounded is a walk up to a known pair: both cursors end right before it. Where they end without an agreement at or above the
+// position, the pair is that agreement.
+func bounded(s, d *cursor, u int64, m Mask, strict bool, x *pair) (trail, error) {
+	t, err := walk(s, d, u, m, strict)
+	if err != nil || x == nil || t.r != nil || t.short || t.lost {
+		return t, err
+	}
+	// Source records that were passed on the way may slide: nothing is sure where they look like the last pair.
+	const some = 256
+	if n := len(s.buf) - s.head; t.p != nil && stands(s, min(n, some), m, m.of(t.p.s)) {
+		t.ambiguous, t.sure = true, nil
+	}
+	t.uncopied, t.ended = 0, false
+	t.r = x
+	return t, nil
+}
+
 // walk goes along both logs from a place where they agree, or, with strict, from places that only stand beside each other: the
 // first agreement must then be a record that stands once on both sides.
 func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {

@@ -87,6 +87,15 @@ func (w *world) truth(u int64) int64 {
 			k--
 		}
 	}
+	if k >= 0 { // compaction left no copy of them in order: then at least one of each
+		last := map[int64]int64{}
+		for i, o := range w.origin {
+			last[o] = w.dst.rs[i].Offset
+		}
+		for _, o := range want {
+			at = min(at, last[o])
+		}
+	}
 	return at
 }
 
