@@ -69,7 +69,7 @@ type Answer struct {
 }
 
 // answer reads a walk. floor is the lowest place that is possible.
-func (m *Matcher) answer(t trail, floor int64, mask Mask, partial bool) (Answer, error) {
+func (m *Matcher) answer(t trail, floor int64, mask Mask) (Answer, error) {
 	low := floor
 	if t.sure != nil {
 		low = max(low, t.sure.d.Offset+1)
@@ -90,10 +90,8 @@ func (m *Matcher) answer(t trail, floor int64, mask Mask, partial bool) (Answer,
 		return doubt(Ambiguous, high, "only records that stand more than once agree")
 	case t.p == nil && t.r == nil:
 		return doubt(Unverified, m.d.End, "no record agrees")
-	case t.r == nil && partial:
-		return doubt(Unverified, m.d.End, "the end of an earlier copy")
 	case t.p == nil:
-		return m.withoutLower(t, floor, mask)
+		return m.withoutLower(t, floor)
 	case t.r == nil:
 		return m.withoutUpper(t)
 	}
@@ -169,19 +167,12 @@ func (m *Matcher) nothingBetween(after, before int64) (bool, error) {
 }
 
 // withoutLower has nothing below the position that has a copy.
-func (m *Matcher) withoutLower(t trail, floor int64, mask Mask) (Answer, error) {
+func (m *Matcher) withoutLower(t trail, floor int64) (Answer, error) {
 	r := t.r
 	if len(t.extras) == 0 {
 		return m.first(*r, "the first copy")
 	}
-	low := floor
-	if !m.o.Foreign && mask != 0 && distinct(t.extras, mask, r.d) {
-		low = max(low, at(t.extras, int64(len(t.extras))-(r.s.Offset-m.u), r.d.Offset))
-	}
-	if low == r.d.Offset {
-		return m.first(*r, "the first copy")
-	}
-	return Answer{T: low, Low: low, High: r.d.Offset, Verdict: Ambiguous, Why: "records of the target before the first agreement have no original any more"}, nil
+	return Answer{T: floor, Low: floor, High: r.d.Offset, Verdict: Ambiguous, Why: "records of the target before the first agreement have no original any more"}, nil
 }
 
 // first is the first pair that the target holds. Records between the position and it were removed from the target, unless the

@@ -92,10 +92,21 @@ func (m *Matcher) lands(i int) (bool, error) {
 	return t.r != nil && t.passed == 0 && t.r.s.Offset == y.Upstream && t.r.d.Offset == y.Downstream, nil
 }
 
-// repeats says that the position may stand on the target once more after the answer.
+// repeats says that the position may stand on the target once more after the answer: a copy that began again at or below it holds
+// its record, and everything up to where that copy has come, once more.
 func (m *Matcher) repeats(a Answer) (bool, error) {
 	i := m.below(m.u, m.cut)
-	copied := int64(1)
+	next, from := m.u, a.T
+	if m.hit != nil {
+		next = m.hit.s.Offset
+	}
+	if m.prev != nil {
+		from = min(from, m.prev.d.Offset)
+	}
+	if m.below(next, m.cut) != i {
+		return true, nil // a later sync points at the first record that has a copy
+	}
+	copied, own := int64(1), i
 	for i = max(i, m.base-1); i < m.cut; i++ {
 		to := m.d.End
 		if i+1 < len(m.chain) {
@@ -110,15 +121,16 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 				return true, err
 			}
 			copied += b.n
-			if i+1 < len(m.chain) && m.chain[i+1].Upstream < m.chain[i].Upstream || i == m.below(m.u, m.cut) {
+			fall := i+1 < len(m.chain) && m.chain[i+1].Upstream < m.chain[i].Upstream
+			if fall || i == own {
 				copied = 1
 			}
-			if b.once {
+			if b.once && !fall {
 				continue
 			}
 		}
-		// Its own record tells as well: what was mirrored from there once more holds it again.
-		if again, err := m.inStretch(a.T, to); err != nil || again {
+		// Its own record tells as well.
+		if again, err := m.inStretch(from, to); err != nil || again {
 			return true, err
 		}
 	}

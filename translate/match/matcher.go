@@ -55,9 +55,10 @@ type Matcher struct {
 	mode    Isolation // as given, or as decided by comparing
 	skipped Flags     // what the walk in hand leaves out of the source
 
-	u     int64 // the position in hand
-	spent int   // records read for it
-	most  int
+	u         int64 // the position in hand
+	prev, hit *pair // the pairs around it that the answer rests on
+	spent     int   // records read for it
+	most      int
 }
 
 // known is the last proved pair of an earlier position: the next one goes on from there.
@@ -113,25 +114,19 @@ func (m *Matcher) locate() (Answer, error) {
 		}
 		return m.finish(a)
 	}
-	a, err := m.within(m.cut, m.end, false)
+	a, err := m.within(m.cut, m.end)
 	if err != nil {
 		return Answer{}, err
 	}
-	for _, x := range m.doubts {
-		if m.u > x.upTo || x.at <= m.base {
-			continue
-		}
-		b, err := m.within(x.at, m.chain[x.at].Downstream, true)
-		if err != nil {
-			return Answer{}, err
-		}
-		if b.Low < a.T || a.Verdict == Exact && b.Low <= a.T {
-			high := max(a.High, b.High)
-			a = b
-			a.T, a.High, a.Verdict = b.Low, high, Unverified
-			a.Why = "the partition was mirrored again, and whether the newest copy has come as far as an earlier one cannot be told"
-		}
-		break
+	low, doubted, err := m.doubted()
+	if err != nil {
+		return Answer{}, err
+	}
+	if doubted && low < a.T {
+		a.T, a.Low, a.High, a.Verdict = low, low, max(a.High, a.T), Unverified
+		a.Why = "the partition was mirrored again, and whether the newest copy has come as far as an earlier one cannot be told"
+	} else if doubted && a.Verdict == Exact {
+		a.Verdict = ExactRepeat
 	}
 	return m.finish(a)
 }

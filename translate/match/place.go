@@ -20,12 +20,11 @@ type start struct {
 	above    *pair // the first pair above the position, where none is known below it
 }
 
-// within finds the place by the first cut links, on the target up to end. partial says that the target goes on behind it with
-// another copy.
-func (m *Matcher) within(cut int, end int64, partial bool) (Answer, error) {
+// within finds the place by the first cut links, on the target up to end.
+func (m *Matcher) within(cut int, end int64) (Answer, error) {
 	for {
 		base := m.base
-		a, err := m.place(cut, end, partial)
+		a, err := m.place(cut, end)
 		if err != nil || m.base == base || base >= cut {
 			return a, err
 		}
@@ -34,7 +33,8 @@ func (m *Matcher) within(cut int, end int64, partial bool) (Answer, error) {
 	}
 }
 
-func (m *Matcher) place(cut int, end int64, partial bool) (Answer, error) {
+func (m *Matcher) place(cut int, end int64) (Answer, error) {
+	m.prev, m.hit = nil, nil
 	i := m.below(m.u, cut)
 	floor, trust, err := m.floor(i)
 	if err != nil {
@@ -44,6 +44,9 @@ func (m *Matcher) place(cut int, end int64, partial bool) (Answer, error) {
 		return m.original(i, cut, floor, trust)
 	}
 	from, ok, err := m.start(i)
+	if k := m.known; k.valid && k.link == i && k.at.s.Offset <= m.u {
+		from, ok = start{up: k.at.s.Offset, down: k.at.d.Offset, mask: k.mask, link: i}, true
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -58,7 +61,7 @@ func (m *Matcher) place(cut int, end int64, partial bool) (Answer, error) {
 	}
 	var best Answer
 	if ok && (m.u-from.up <= near || m.room(i) <= near) {
-		if best, err = m.from(from, top, end, floor, partial); err != nil || best.Verdict > Ambiguous {
+		if best, err = m.from(from, top, end, floor); err != nil || best.Verdict > Ambiguous {
 			return best, err
 		}
 	}
@@ -68,14 +71,14 @@ func (m *Matcher) place(cut int, end int64, partial bool) (Answer, error) {
 			return Answer{}, err
 		}
 		if found {
-			a, err := m.from(x, top, end, max(floor, x.floor(m)), partial)
+			a, err := m.from(x, top, end, max(floor, x.floor(m)))
 			if err != nil || best.Why == "" || a.Verdict > best.Verdict || a.Low > best.Low {
 				return a, err
 			}
 		}
 	}
 	if best.Why == "" && ok {
-		return m.from(from, top, end, floor, partial)
+		return m.from(from, top, end, floor)
 	}
 	if best.Why != "" {
 		return best, nil
@@ -128,9 +131,6 @@ func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
 
 // start is where a walk to the position can begin: the nearest link of the same run whose records agree.
 func (m *Matcher) start(i int) (start, bool, error) {
-	if k := m.known; k.valid && k.link == i && k.at.s.Offset <= m.u {
-		return start{up: k.at.s.Offset, down: k.at.d.Offset, mask: k.mask, link: i}, true, nil
-	}
 	for k := i; k >= m.base && k > i-tries && m.chain[k].Upstream <= m.u; k-- {
 		x := m.chain[k]
 		if x.Downstream > m.chain[i].Downstream {
@@ -148,21 +148,24 @@ func (m *Matcher) start(i int) (start, bool, error) {
 }
 
 // from walks to the position and answers.
-func (m *Matcher) from(x start, top *pair, end, floor int64, partial bool) (Answer, error) {
+func (m *Matcher) from(x start, top *pair, end, floor int64) (Answer, error) {
 	if x.above != nil {
+		m.prev, m.hit = nil, x.above
 		return m.before(x, floor)
 	}
+	m.prev, m.hit = nil, nil
 	t, other, torn, err := m.compare(x.up, x.down, end, m.u, x.mask, x.strict, top)
 	if err != nil {
 		return Answer{}, err
 	}
-	a, err := m.answer(t, floor, x.mask, partial)
+	m.prev, m.hit = t.p, t.r
+	a, err := m.answer(t, floor, x.mask)
 	if err != nil {
 		return Answer{}, err
 	}
 	if torn {
 		m.skipped = Control | Aborted
-		b, err := m.answer(other, floor, x.mask, partial)
+		b, err := m.answer(other, floor, x.mask)
 		m.skipped = Control
 		if err != nil {
 			return Answer{}, err
@@ -178,7 +181,7 @@ func (m *Matcher) from(x start, top *pair, end, floor int64, partial bool) (Answ
 			}
 			a = low
 		}
-	} else if p := t.p; p != nil && !t.ambiguous && !t.lost && !partial && !m.o.Reverse {
+	} else if p := t.p; p != nil && !t.ambiguous && !t.lost && !m.o.Reverse {
 		m.known = known{at: *p, mask: x.mask, link: m.below(m.u, m.cut), valid: true}
 	}
 	a.Anchor = m.sync(x.link)
@@ -197,7 +200,7 @@ func (m *Matcher) before(x start, floor int64) (Answer, error) {
 	if t.extras, err = m.all(m.dst, floor, x.above.d.Offset, committed); err != nil {
 		return low, quiet(err)
 	}
-	a, err := m.withoutLower(t, floor, x.mask)
+	a, err := m.withoutLower(t, floor)
 	a.Transformed = x.mask&HeaderSets == 0
 	return a, err
 }

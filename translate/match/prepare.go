@@ -9,13 +9,6 @@ import (
 // mostPrepare is how many records may be read for one fact of the whole partition.
 const mostPrepare = 16384
 
-// doubt is a place on the target where a copy may have ended that came further than the newest: the chain before link at is to be
-// taken for positions up to upTo too, and the lower answer used.
-type doubt struct {
-	at   int
-	upTo int64
-}
-
 // prepare finds out what holds for the whole partition: which syncs speak of it, its ends, and whether the newest copy has come
 // as far as any before.
 func (m *Matcher) prepare() error {

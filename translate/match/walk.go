@@ -9,11 +9,12 @@ type pair struct{ s, d Record }
 type trail struct {
 	p, r      *pair // the last pair below the position, the first at or above it
 	extras    []Record
-	uncopied  int64 // source records below the position that come after the last pair and have no copy
-	sure      *pair // the last pair before a doubtful step
-	passed    int   // records of either side that were stepped over
-	missed    int   // those of them that stand on the source only
-	extra     int   // and those that stand on the target only
+	uncopied  int64   // source records below the position that come after the last pair and have no copy
+	sure      *pair   // the last pair before a doubtful step
+	aside     *Record // the first record of the target that was stepped over
+	passed    int     // records of either side that were stepped over
+	missed    int     // those of them that stand on the source only
+	extra     int     // and those that stand on the target only
 	matches   int
 	ambiguous bool // a step was taken on a record that stands more than once
 	lost      bool // nothing agrees any more within the widest window
@@ -109,6 +110,9 @@ func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {
 		for i := range b {
 			r, _, _ := d.peek(i)
 			t.extras = append(t.extras, r)
+			if t.aside == nil {
+				t.aside = &r
+			}
 		}
 		t.passed += a + b
 		s.skip(a)
@@ -172,6 +176,9 @@ func (t *trail) tail(d *cursor) (trail, error) {
 			break
 		}
 		t.extras = append(t.extras, r)
+		if t.aside == nil {
+			t.aside = &r
+		}
 		t.extra++
 	}
 	return *t, nil

@@ -202,7 +202,7 @@ func drawWorld(g *draw, l life) *world {
 		w.dst.cut(g.between64(first, b.down))
 		w.origin = w.origin[n-len(w.dst.rs):]
 	}
-	b.lose(pick(g, l.keep), old, begins, anew == "target" && !w.unique)
+	b.lose(pick(g, l.keep), old, begins, anew != "" && !w.unique)
 	return w
 }
 
