@@ -49,6 +49,7 @@ func check(t *testing.T, w *world, ps []plan.Position, as []plan.Answer, exact b
 }
 
 func TestExact(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		s    shape
@@ -66,7 +67,6 @@ func TestExact(t *testing.T) {
 			as, st := locate(t, w, ps, Options{Records: true})
 			exact := !strings.Contains(c.name, "set-ups") && c.name != "no syncs"
 			check(t, w, ps, as, exact)
-			t.Logf("%+v", st)
 			for i, a := range as {
 				if c.s.noSyncs || c.s.twin {
 					if a.Range != nil {
@@ -146,6 +146,7 @@ func TestSourceLost(t *testing.T) {
 }
 
 func TestTargetUnreachable(t *testing.T) {
+	t.Parallel()
 	w := mirror(t, 3, shape{partitions: 1, records: 20, every: 10})
 	w.b.Close()
 	_, _, err := Locate(t.Context(), w.clusters(), []plan.Position{w.position("g", 0, 5)}, Options{Records: true})
@@ -155,6 +156,7 @@ func TestTargetUnreachable(t *testing.T) {
 }
 
 func TestTopicMissing(t *testing.T) {
+	t.Parallel()
 	w := mirror(t, 3, shape{partitions: 1, records: 20, every: 10})
 	p, q := w.position("g", 0, 5), w.position("g", 0, 5)
 	p.To.Topic = "a.absent"
@@ -239,6 +241,7 @@ func TestBudget(t *testing.T) {
 // TestBrokerDies lets one of the source's brokers go in the middle of reading records: its partitions say so, the others are
 // answered, and it is not waited for once more for each position.
 func TestBrokerDies(t *testing.T) {
+	t.Parallel()
 	w := mirror(t, 3, shape{partitions: 6, records: 2000, every: 100})
 	n := 0
 	w.a.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
