@@ -367,8 +367,9 @@ func killed(t testing.TB, addr string, p *plan.Plan, after time.Duration) (strin
 	return path, err != nil
 }
 
-// settle resumes (or not) and takes back what a killed process left, and looks at the cluster after each.
-func settle(t testing.TB, tg Target, path string, p *plan.Plan, before string, resume bool, groups []string) string {
+// settle resumes (or not) and takes back what a killed process left, and looks at the cluster after each,
+// by its own connection and by look.
+func settle(t testing.TB, tg Target, path string, p *plan.Plan, before string, resume bool, groups []string, look func(applied bool)) string {
 	t.Helper()
 	j, l, err := OpenJournal(path)
 	if err == nil && !resume {
@@ -390,6 +391,7 @@ func settle(t testing.TB, tg Target, path string, p *plan.Plan, before string, r
 		if got := stands(t, tg, groups...); got != planState(p) {
 			t.Fatalf("after going on:\n%s", got)
 		}
+		look(true)
 		j.Close()
 		if j, l, err = OpenJournal(path); err != nil {
 			t.Fatal(err)
@@ -408,6 +410,7 @@ func settle(t testing.TB, tg Target, path string, p *plan.Plan, before string, r
 	if got := stands(t, tg, groups...); got != before {
 		t.Fatalf("after taking back:\n%swant\n%s", got, before)
 	}
+	look(false)
 	return what
 }
 
@@ -426,7 +429,7 @@ func TestKilledProcess(t *testing.T) {
 	before := stands(t, tg, groups...)
 	for i := range 8 {
 		path, early := killed(t, addrs[0], p, time.Duration(i*4)*time.Millisecond)
-		t.Logf("%d ms, killed %v: %s", i*4, early, settle(t, tg, path, p, before, i%2 == 0, groups))
+		t.Logf("%d ms, killed %v: %s", i*4, early, settle(t, tg, path, p, before, i%2 == 0, groups, func(bool) {}))
 	}
 }
 
