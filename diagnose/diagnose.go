@@ -26,6 +26,8 @@ type Ask struct {
 type Options struct {
 	Command string
 	Tool    Tool
+	// Only names the checks that are made; nil: all. The verdict of a part is not one of the whole.
+	Only []finding.Code
 }
 
 // Run judges a snapshot. The asks name what a second look would decide: an error is believed when it is still there.
@@ -40,7 +42,7 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	}
 	e := &engine{v: v}
 	e.notChecked = append(append(e.notChecked, gerr...), terr...)
-	e.run(allChecks())
+	e.run(slices.DeleteFunc(allChecks(), func(c check) bool { return o.Only != nil && !slices.Contains(o.Only, c.Code) }))
 	e.named(groups, topics)
 	e.nameBugs()
 	e.attach()

@@ -72,8 +72,8 @@ type Range struct {
 // and of those that it never reads. Known is false where counting went beyond the read budget or there is nothing to count from;
 // both are then bounds by offsets.
 type Count struct {
-	Offset  int64
-	ReRead  int64
-	Skipped int64
-	Known   bool
+	Offset  int64 `json:"offset"`
+	ReRead  int64 `json:"reRead"`
+	Skipped int64 `json:"skipped"`
+	Known   bool  `json:"known"`
 }
