@@ -119,6 +119,15 @@ func TestSeemsConsumed(t *testing.T) {
 	if c := moved(350, 350, same); c != 0 {
 		t.Errorf("it stood still: %v", c)
 	}
+	was := world(group(1, "payments", func(g *snapshot.Group) {
+		g.State = snapshot.Is(kafka.StateStable)
+		offsets(at("a.orders", 1, 300))(g)
+	}))
+	now := world(group(1, "payments", offsets(at("a.orders", 1, 350))))
+	now.Earlier = was
+	if g := groupOf(t, build(t, now, plan.Selection{}, nil), "payments"); g.Refusal != 0 {
+		t.Errorf("its consumers have just stopped: %+v", g)
+	}
 	s := world(group(1, "payments", offsets(at("a.orders", 1, 301))))
 	s.Clusters[1].First = world(group(1, "payments", offsets(at("a.orders", 1, 290)))).Clusters[1].Groups
 	s.Flows[0].Checkpointed = snapshot.NotKnown[snapshot.Checkpoints](gap)
