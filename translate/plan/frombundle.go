@@ -21,7 +21,7 @@ func RangeOf(ps *snapshot.PartitionSyncs, u int64, ends ranges.Ends) (*Range, st
 	b, ok := l.Locate(u, ends)
 	switch {
 	case ok:
-		return &Range{Low: b.Low, High: b.High, Open: b.Open, Below: b.Below, Above: b.Above, Syncs: int(ps.Count)}, ""
+		return &Range{Low: b.Low, High: b.High, Open: b.Open, Again: b.Again, Below: b.Below, Above: b.Above, Syncs: int(ps.Count)}, ""
 	case ps.Rewinds > 1 && ps.Epochs == nil:
 		return nil, fmt.Sprintf("the offset syncs fell back %d times, and the snapshot tells no more than the last time: an older copy may have gone further than the newest", ps.Rewinds)
 	case ps.Lost != nil:
