@@ -46,6 +46,7 @@ type Matcher struct {
 	borders map[int]border
 	far     int64 // the last source offset that is known to be copied by the newest run
 	farSure bool  // and no further
+	past    bool  // nothing that the source still holds is copied
 	cut     int   // only links before this one count: later ones are a copy that has not come as far yet
 	end     int64 // where the copy that counts ends on the target
 	doubts  []doubt
@@ -114,6 +115,9 @@ func (m *Matcher) locate() (Answer, error) {
 		}
 		return m.finish(a)
 	}
+	if m.past && m.u >= m.s.Start {
+		return m.beyond()
+	}
 	a, err := m.within(m.cut, m.end)
 	if err != nil {
 		return Answer{}, err
@@ -153,6 +157,21 @@ func (m *Matcher) finish(a Answer) (Answer, error) {
 			} else if err != errBudget {
 				return Answer{}, err
 			}
+		}
+	}
+	return a, nil
+}
+
+// beyond is for a position after everything that was copied.
+func (m *Matcher) beyond() (Answer, error) {
+	a := Answer{T: m.d.Stable, Low: m.d.Stable, High: m.d.Stable, Verdict: NotMirrored, Why: "nothing that the source still holds has a copy yet"}
+	a.Uncopied = m.u - m.s.Start
+	if a.Uncopied <= mostRest {
+		rs, err := m.all(m.src, m.s.Start, m.u, m.keeps())
+		if err == nil {
+			a.Uncopied = int64(len(rs))
+		} else if err != errBudget {
+			return a, err
 		}
 	}
 	return a, nil
