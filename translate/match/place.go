@@ -59,6 +59,16 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if i < 0 && top != nil && top.d.Offset-m.d.Start <= 64 {
+		if rs, err := m.all(m.dst, m.d.Start, top.d.Offset, committed); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if err == nil && len(rs) == 0 {
+			m.hit = top
+			a, err := m.first(*top, "the first copy")
+			a.Anchor = m.sync(m.base)
+			return a, err
+		}
+	}
 	var best Answer
 	if ok && (m.u-from.up <= near || m.room(i) <= near) {
 		if best, err = m.from(from, top, end, floor); err != nil || best.Verdict > Ambiguous {
