@@ -11,14 +11,14 @@ import (
 // made is a side whose records are computed, not stored: those of offsets in bounds, less holes, with markers. nth is how many
 // data records lie below an offset, so that a copy is found by counting.
 type made struct {
-	bounds         Bounds
-	first          int64 // number of the first data record
-	odd            []int64
-	control        map[int64]bool
-	record         func(n int64) Record // of the n-th data record, without offset
-	page           int64
-	pages          map[int64]bool // that were read: a reader keeps them
-	records        int
+	bounds  Bounds
+	first   int64 // number of the first data record
+	odd     []int64
+	control map[int64]bool
+	record  func(n int64) Record // of the n-th data record, without offset
+	page    int64
+	pages   map[int64]bool // that were read: a reader keeps them
+	records int
 }
 
 func (m *made) Bounds() Bounds { return m.bounds }

@@ -56,6 +56,8 @@ type Matcher struct {
 	mode    Isolation // as given, or as decided by comparing
 	skipped Flags     // what the walk in hand leaves out of the source
 
+	bufs [2][]Record // of walks
+
 	u         int64 // the position in hand
 	prev, hit *pair // the pairs around it that the answer rests on
 	spent     int   // records read for it
@@ -138,6 +140,7 @@ func (m *Matcher) locate() (Answer, error) {
 // finish keeps the answer within the log and counts what is not proved.
 func (m *Matcher) finish(a Answer) (Answer, error) {
 	if a.T < m.d.Start {
+		a.Gone = max(a.Gone, m.d.Start-a.T)
 		a.T, a.Low, a.High, a.Verdict = m.d.Start, m.d.Start, m.d.Start, Gone
 	}
 	a.T, a.Low = min(a.T, m.d.End), min(a.Low, m.d.End)

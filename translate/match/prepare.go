@@ -2,6 +2,7 @@ package match
 
 import (
 	"math"
+	"sort"
 
 	"github.com/mm2doctor/mm2doctor/translate"
 )
@@ -189,10 +190,7 @@ func (m *Matcher) earlier() error {
 		}
 		y, room := m.chain[i], m.room(i)
 		lim := m.passed()
-		if lim < m.far {
-			few.n = 0
-		}
-		if y.Upstream <= lim && (room <= 0 || m.syncsIn(y.Upstream, lim) >= room || y.Upstream <= few.from && room <= few.n) {
+		if y.Upstream <= lim && (room <= 0 || m.syncsIn(y.Upstream, lim) >= room || few.after(y.Upstream, lim) >= room) {
 			continue
 		}
 		upTo, err := m.reaches(i, room)
@@ -352,15 +350,25 @@ func (m *Matcher) reaches(i int, room int64) (int64, error) {
 	return rs[n-1].Offset, nil
 }
 
-// block are the last records that the newest copy holds: at least n stand after from, up to its reach.
-type block struct{ from, n int64 }
+// block are offsets of the last records that the newest copy holds, ascending, up to its reach.
+type block []int64
 
 func (m *Matcher) block() (block, error) {
-	const want = 256
-	from := max(m.s.Start, m.far-2*want)
-	rs, err := m.all(m.src, from, m.far+1, m.keeps())
-	if err != nil || len(rs) == 0 {
-		return block{from: -1}, quiet(err)
+	const want = 512
+	rs, err := m.all(m.src, max(m.s.Start, m.far-want), m.far+1, m.keeps())
+	if err != nil {
+		return nil, quiet(err)
 	}
-	return block{from: rs[0].Offset - 1, n: int64(len(rs))}, nil
+	b := make(block, len(rs))
+	for i, r := range rs {
+		b[i] = r.Offset
+	}
+	return b, nil
+}
+
+// after is how many of them stand after an offset and up to another, at least.
+func (b block) after(offset, upTo int64) int64 {
+	i := sort.Search(len(b), func(i int) bool { return b[i] > offset })
+	j := sort.Search(len(b), func(i int) bool { return b[i] > upTo })
+	return int64(max(0, j-i))
 }
