@@ -2,6 +2,7 @@ package match
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/mm2doctor/mm2doctor/translate"
@@ -238,6 +239,9 @@ func (m *Matcher) judge(i int, upTo int64) error {
 	if ok, err := m.explained(i); ok || err != nil && err != errBudget {
 		return err
 	}
+	if ok, err := m.single(i); ok || err != nil && err != errBudget {
+		return err
+	}
 	st, err := m.anchor(i)
 	if err != nil || st == differs {
 		return err
@@ -276,7 +280,7 @@ func (m *Matcher) judge(i int, upTo int64) error {
 func (m *Matcher) explained(i int) (bool, error) {
 	y, x := m.chain[i], m.chain[i+1]
 	from := max(m.d.Start, y.Downstream)
-	if x.Downstream-from > mostRoom {
+	if y.Upstream > m.passed() || x.Downstream-from > mostRoom {
 		return false, nil
 	}
 	ds, err := m.all(m.dst, from, x.Downstream, committed)
@@ -309,6 +313,25 @@ func (m *Matcher) explained(i int) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// single says that the record of the next link stands on the target once: a copy that had come further would hold it too, between
+// the two links. A compacted target would have lost it there, so nothing may be missing.
+func (m *Matcher) single(i int) (bool, error) {
+	y, x := m.chain[i], m.chain[i+1]
+	if y.Downstream < m.d.Start || x.Upstream <= y.Upstream || x.Upstream > m.far || x.Downstream-y.Downstream > mostRoom {
+		return false, nil
+	}
+	rs, err := m.all(m.dst, y.Downstream, x.Downstream+1, func(Record) bool { return true })
+	if err != nil || int64(len(rs)) != x.Downstream-y.Downstream+1 {
+		return false, err
+	}
+	mask := Keys | Values
+	if !rs[0].Has(AppendTime) {
+		mask |= Times
+	}
+	rs = slices.DeleteFunc(rs, func(r Record) bool { return !committed(r) })
+	return len(rs) > 0 && rs[len(rs)-1].Offset == x.Downstream && unlike(rs, mask), nil
 }
 
 // reaches is the last source offset that room records after a link can have come to at most.
