@@ -26,8 +26,7 @@ type Brackets struct {
 	positions []int64
 	points    []int64 // positions, and the ends of earlier epochs, of the epoch that is being read
 	epochs    []bracket
-	dropped   int
-	furthest  int64
+	lost      Lost
 	jumps     []jump
 	count     int64
 	split     []list // of what is kept, until more is added
@@ -83,10 +82,12 @@ func (b *Brackets) Add(s translate.Sync) {
 // Count is how many syncs were added.
 func (b *Brackets) Count() int64 { return b.count }
 
-// Dropped is how many of the oldest epochs were given up since there were more than 64. Nothing is known any more of positions
-// that only they held. Their copies may have gone further than later ones: below furthest (a source offset) the later ones cannot
-// be taken for the newest word. Locate heeds that; whoever uses Syncs alone must.
-func (b *Brackets) Dropped() (epochs int, furthest int64) { return b.dropped, b.furthest }
+// Dropped is how many of the oldest epochs were given up since there were more than 64, and the source offset that their copies
+// have hardly gone beyond. Nothing is known any more of positions that only they held, and while no later epoch went beyond
+// furthest, the later ones cannot be taken for the newest word. Locate heeds that; whoever uses Syncs alone must.
+func (b *Brackets) Dropped() (epochs int, furthest int64) {
+	return b.lost.Epochs, b.lost.Top + 2*b.lost.Tail
+}
 
 func (b *Brackets) begin(s translate.Sync) {
 	b.close()
@@ -95,6 +96,9 @@ func (b *Brackets) begin(s translate.Sync) {
 	}
 	b.points = append(b.points[:0], b.positions...)
 	top := int64(-1)
+	if b.lost.Epochs > 0 {
+		b.points = append(b.points, b.lost.Top)
+	}
 	for _, e := range slices.Backward(b.epochs) {
 		if e.last.Upstream > top { // the furthest from some epoch on, see overtaken
 			top = e.last.Upstream
@@ -111,14 +115,13 @@ func (b *Brackets) drop(next translate.Sync) {
 	if len(b.epochs) > 1 {
 		next = b.epochs[1].first
 	}
-	b.furthest = max(b.furthest, reaches(b.epochs[0].last, next))
+	b.jumps = slices.DeleteFunc(b.jumps, func(j jump) bool { return j.epoch == b.lost.Epochs })
+	b.lost.add(b.epochs[0].last, next)
 	b.epochs = slices.Delete(b.epochs, 0, 1)
-	b.jumps = slices.DeleteFunc(b.jumps, func(j jump) bool { return j.epoch == b.dropped })
-	b.dropped++
 }
 
 func (b *Brackets) jump(last, s translate.Sync) {
-	j := jump{b.dropped + len(b.epochs) - 1, last, s}
+	j := jump{b.lost.Epochs + len(b.epochs) - 1, last, s}
 	if j.width() <= 0 {
 		return
 	}
@@ -184,7 +187,7 @@ func (b *Brackets) Syncs() []translate.Sync {
 			all = b.flush(all)
 		}
 		for _, j := range b.jumps {
-			if j.epoch == b.dropped+i {
+			if j.epoch == b.lost.Epochs+i {
 				all = append(all, j.a, j.b)
 			}
 		}
@@ -204,14 +207,5 @@ func (b *Brackets) Locate(u int64, ends Ends) (Bound, bool) {
 	if b.split == nil {
 		b.split = split(b.Syncs())
 	}
-	at, ok := locate(b.split, u, ends)
-	if !ok || b.dropped == 0 || sound(b.split, ends) > 0 { // those given up belong to an earlier topic then
-		return at, ok
-	}
-	for _, e := range b.split[:at.Epoch+1] {
-		if e.last().Upstream >= b.furthest {
-			return at, true
-		}
-	}
-	return Bound{}, false
+	return locateRest(b.split, b.lost, u, ends)
 }

@@ -30,6 +30,10 @@ func TestBracketsDropOldEpochs(t *testing.T) {
 		}
 	}
 	b.Add(translate.Sync{Upstream: 998, Downstream: down + 1000})
+	if got, ok := b.Locate(950, ends); ok {
+		t.Errorf("%s, though the dropped epoch may have gone as far", words(got, ok))
+	}
+	b.Add(translate.Sync{Upstream: 1100, Downstream: down + 1102})
 	if got := words(b.Locate(950, ends)); got != "[1654,2654]" {
 		t.Errorf("gone further than the dropped epoch: %s", got)
 	}

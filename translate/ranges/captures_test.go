@@ -212,7 +212,7 @@ func (r *replay) position(t *testing.T, p captures.Phase, row captures.Accuracy)
 	if err != nil || !sure {
 		t.Errorf("%s %s %s: %v %v", row.Phase, row.Group, tp, sure, err)
 	}
-	even, isEven := bound.Interpolated(u)
+	even, isEven := bound.Interpolated()
 	if !isEven {
 		even = bound.Low
 	}

@@ -25,9 +25,21 @@ type Counter interface {
 // source can have had, one of these is shown: the bound stays as it is and ok is false. Fewer of them, in place of holes, do not
 // show. Bound.Low needs none of this.
 //
-// After the newest sync only High can be narrowed; where the partition was copied again, nothing.
+// After the newest sync, and where an Index no longer knows the syncs around, less can be narrowed; where the partition was copied
+// again, nothing.
 func (b Bound) Counted(u int64, c Counter) (out Bound, ok bool, err error) {
-	if b.Exact() || b.Again || b.Below == nil || b.High == math.MaxInt64 {
+	if b.Exact() || b.Again || b.High == math.MaxInt64 {
+		return b, true, nil
+	}
+	if even, ok := b.Interpolated(); ok {
+		if plain, err := c.Plain(b.Low-1, b.High+1); err != nil { // with the two syncs
+			return b, false, err
+		} else if plain {
+			b.Low, b.High = even, even
+			return b, true, nil
+		}
+	}
+	if b.Below == nil {
 		return b, true, nil
 	}
 	n, err := c.Count(b.Low, b.High)
@@ -36,14 +48,6 @@ func (b Bound) Counted(u int64, c Counter) (out Bound, ok bool, err error) {
 	}
 	if b.Above != nil && n > b.Above.Upstream-b.Below.Upstream-1 {
 		return b, false, nil
-	}
-	if even, ok := b.Interpolated(u); ok {
-		if plain, err := c.Plain(b.Below.Downstream, b.Above.Downstream+1); err != nil {
-			return b, false, err
-		} else if plain {
-			b.Low, b.High = even, even
-			return b, true, nil
-		}
 	}
 	out = b
 	if b.Above != nil {

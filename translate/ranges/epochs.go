@@ -52,30 +52,29 @@ func sound[E epoch](es []E, ends Ends) int {
 	return 0
 }
 
-// reaches is the source offset that an epoch has hardly copied beyond: as many records fit in after its last sync as the target has
-// offsets before the next epoch. It is doubled for offsets that the source lacks.
-func reaches(last, next translate.Sync) int64 {
-	return last.Upstream + 2*max(0, next.Downstream-last.Downstream-1)
-}
-
 // overtaken says that a later epoch up to "to" went further than epoch i. What an epoch copied after its last sync is not known;
-// it is at most the target's offsets up to the next epoch. So the later one must have used twice as many beyond the same place:
-// then at least half of them would have to be markers or records of others for it to be wrong.
+// it is at most the target's offsets up to the next epoch.
 func overtaken[E epoch](es []E, i, to int) bool {
 	top := es[i].last().Upstream
-	tail := es[i+1].first().Downstream - es[i].last().Downstream - 1
+	tail := tailOf(es[i].last(), es[i+1].first())
 	for x := i + 1; x <= to; x++ {
-		last := es[x].last()
-		if x > i+lookBack && x < to {
-			top = max(top, last.Upstream)
-			continue
-		}
-		if down, ok := es[x].past(top); ok && last.Downstream-down >= 2*tail && last.Upstream-top >= tail {
+		if (x <= i+lookBack || x == to) && further(es[x], top, tail) {
 			return true
 		}
-		top = max(top, last.Upstream)
+		top = max(top, es[x].last().Upstream)
 	}
 	return false
+}
+
+// tailOf is how many records an epoch can have copied after its last sync, before the next one began.
+func tailOf(last, next translate.Sync) int64 { return max(0, next.Downstream-last.Downstream-1) }
+
+// further says that an epoch went beyond a source offset by more records than the tail: it used twice as many offsets of the target
+// there, so at least half of them would have to be markers or records of others for that to be wrong.
+func further[E epoch](e E, top, tail int64) bool {
+	last := e.last()
+	down, ok := e.past(top)
+	return ok && last.Downstream-down >= 2*tail && last.Upstream-top >= tail
 }
 
 // locate chooses among the epochs and bounds the position: the newest sound one that begins at or below it. An older one that may
@@ -90,7 +89,7 @@ func locate[E epoch](es []E, u int64, ends Ends) (Bound, bool) {
 			continue
 		}
 		b := e.bound(u, ends)
-		b.Epoch = i
+		b.Epoch, b.newest = i, i
 		for o := i - 1; o >= from; o-- {
 			if overtaken(es, o, i) {
 				continue
@@ -99,9 +98,36 @@ func locate[E epoch](es []E, u int64, ends Ends) (Bound, bool) {
 			if es[o].first().Upstream <= u {
 				older = es[o].bound(u, ends)
 			}
-			b = Bound{Low: older.Low, High: b.High, Epoch: o, Open: b.Open, Again: true, Below: older.Below, Above: older.Above}
+			b = Bound{Low: older.Low, High: b.High, Epoch: o, newest: i, Open: b.Open, Again: true, Below: older.Below, Above: older.Above}
 		}
 		return b, true
+	}
+	return Bound{}, false
+}
+
+// Lost is what is known of the oldest epochs of a partition that were given up. Nothing is known any more of positions that only
+// they held, and nothing at all while they may have copied further than the others.
+type Lost struct {
+	Epochs int
+	Top    int64 // highest source offset that they hold a sync for
+	Tail   int64 // most records that one of them can have copied after its last sync
+}
+
+func (l *Lost) add(last, next translate.Sync) {
+	l.Epochs++
+	l.Top, l.Tail = max(l.Top, last.Upstream), max(l.Tail, tailOf(last, next))
+}
+
+// locateRest locates where oldest epochs were given up.
+func locateRest[E epoch](es []E, l Lost, u int64, ends Ends) (Bound, bool) {
+	at, ok := locate(es, u, ends)
+	if !ok || l.Epochs == 0 || sound(es, ends) > 0 { // those given up belong to an earlier topic then
+		return at, ok
+	}
+	for _, e := range es[:at.newest+1] {
+		if further(e, l.Top, l.Tail) {
+			return at, true
+		}
 	}
 	return Bound{}, false
 }
@@ -143,6 +169,7 @@ func (l list) bound(u int64, ends Ends) Bound {
 	b := Bound{Low: l[i-1].Downstream + 1, Below: &l[i-1]}
 	if i < len(l) {
 		b.High, b.Above = l[i].Downstream, &l[i]
+		b.even, b.isEven = b.Below.Downstream+u-b.Below.Upstream, l[i].Downstream-b.Below.Downstream == l[i].Upstream-b.Below.Upstream
 	} else {
 		b.High, b.Open = ends.high(b.Low), true
 	}
@@ -163,8 +190,21 @@ func split(syncs []translate.Sync) []list {
 	return out
 }
 
-// Locate bounds the position u by syncs in the order of the topic: all of a partition, or any of them that hold the first and the
-// last of each epoch, as Brackets keeps. ok is false where nothing is known: no epoch of these topics begins at or below u.
+// Locator bounds positions of one source partition.
+type Locator interface {
+	Locate(u int64, ends Ends) (Bound, bool)
+}
+
+type lists []list
+
+func (l lists) Locate(u int64, ends Ends) (Bound, bool) { return locate(l, u, ends) }
+
+// Of bounds positions by syncs in the order of the topic: all of a partition, or any of them that hold the first and the last of
+// each epoch, as Brackets keeps.
+func Of(syncs []translate.Sync) Locator { return lists(split(syncs)) }
+
+// Locate bounds the position u by syncs as Of takes them. ok is false where nothing is known: no epoch of these topics begins at or
+// below u.
 func Locate(syncs []translate.Sync, u int64, ends Ends) (Bound, bool) {
-	return locate(split(syncs), u, ends)
+	return Of(syncs).Locate(u, ends)
 }

@@ -217,14 +217,14 @@ func TestBrackets(t *testing.T) {
 				}
 			}
 		}
-		if x, y := index(all), index(kept); len(x.Epochs())-len(whole) != len(y.Epochs())-len(part)+b.dropped {
+		if x, y := index(all), index(kept); len(x.Epochs())-len(whole) != len(y.Epochs())-len(part)+b.lost.Epochs {
 			t.Fatalf("the index has %d epochs, from the kept syncs %d", len(x.Epochs()), len(y.Epochs()))
 		}
 		if d, _ := b.Dropped(); d == 0 && stepsBack(all) != stepsBack(kept) {
 			t.Fatalf("%d steps back in all, %d in the kept", stepsBack(all), stepsBack(kept))
 		}
 		ends := Ends{Source: rapid.Int64Range(-1, 800).Draw(t, "source end"), Target: rapid.Int64Range(-1, 2000).Draw(t, "target end")}
-		if b.dropped > 0 {
+		if b.lost.Epochs > 0 {
 			return
 		}
 		for _, u := range positions {

@@ -32,16 +32,26 @@ type Epoch struct {
 func (e *Epoch) Ranges() []Range { return e.ranges }
 
 // Index holds the epochs of one source partition, oldest first. The zero value is empty; it is not safe for concurrent use.
-type Index struct{ epochs []Epoch }
+type Index struct {
+	epochs []Epoch
+	size   int
+	lost   Lost
+}
 
 // Epochs gives the epochs, oldest first.
 func (x *Index) Epochs() []Epoch { return x.epochs }
 
 // Add takes in the next sync in the order of the topic.
 func (x *Index) Add(s translate.Sync) {
-	if n := len(x.epochs); n > 0 && x.epochs[n-1].add(s) {
-		return
+	if n := len(x.epochs); n > 0 {
+		e := &x.epochs[n-1]
+		had := len(e.ranges)
+		if e.add(s) {
+			x.size += len(e.ranges) - had
+			return
+		}
 	}
+	x.size += epochSize
 	x.epochs = append(x.epochs, Epoch{First: s, Last: s, MaxDown: s.Downstream, ranges: []Range{{Up: s.Upstream, Down: s.Downstream}}})
 }
 
@@ -78,6 +88,10 @@ type Bound struct {
 	// Below and Above are the nearest syncs at or below the position and at or above it, in the epoch; nil where there is none, or
 	// where an Index no longer knows it.
 	Below, Above *translate.Sync
+
+	newest int   // epoch that High rests on
+	even   int64 // the place by equal shift
+	isEven bool
 }
 
 // Exact says that the syncs alone determine the position.
@@ -85,13 +99,8 @@ func (b Bound) Exact() bool { return b.Low == b.High }
 
 // Interpolated gives the place that follows from equal shift: the syncs around the position are as far apart on the target as
 // on the source. It is proved only if the target holds no markers, no repeats and no records of others between them; otherwise a
-// hole of the source and an addition on the target may have cancelled.
-func (b Bound) Interpolated(u int64) (int64, bool) {
-	if b.Again || b.Below == nil || b.Above == nil || b.Above.Upstream-b.Below.Upstream != b.Above.Downstream-b.Below.Downstream {
-		return 0, false
-	}
-	return b.Below.Downstream + u - b.Below.Upstream, true
-}
+// hole of the source and an addition on the target may have cancelled. Counted proves it.
+func (b Bound) Interpolated() (int64, bool) { return b.even, b.isEven && !b.Again }
 
 // Ends are the log ends (LEO) of the source partition and of its copy, read after the syncs; below 0: not known.
 //
@@ -109,7 +118,7 @@ func (x *Index) Locate(u int64, ends Ends) (Bound, bool) {
 	for i := range x.epochs {
 		es[i] = &x.epochs[i]
 	}
-	return locate(es, u, ends)
+	return locateRest(es, x.lost, u, ends)
 }
 
 func (e *Epoch) first() translate.Sync { return e.First }
@@ -152,7 +161,7 @@ func (e *Epoch) bound(u int64, ends Ends) Bound {
 			return Bound{Low: d, High: d, Below: s, Above: s}
 		}
 		// Within a stretch the next sync is nearer than Gap on either side, and has this shift.
-		b := Bound{Low: max(r.Down+1, d-r.Gap+1), High: min(r.Down+r.Span, d+r.Gap-1)}
+		b := Bound{Low: max(r.Down+1, d-r.Gap+1), High: min(r.Down+r.Span, d+r.Gap-1), even: d, isEven: true}
 		if r.Gap == r.Span {
 			b.Below, b.Above = e.sync(r.Up, r.Down), e.sync(r.Up+r.Span, r.Down+r.Span)
 		}
