@@ -128,7 +128,7 @@ func (l *locator) turn(ctx context.Context, todo []*pair) {
 		defer mu.Unlock()
 		c := caches[at]
 		if c == nil {
-			c = newCache(at.TopicPartition, l.fetchers[at.Cluster], l.o.PageBytes, keptRecords/(2*l.o.Parallel))
+			c = newCache(at.TopicPartition, l.fetchers[at.Cluster], l.o.PageBytes, keptRecords/(2*min(l.o.Parallel, len(todo))))
 			caches[at] = c
 		}
 		c.stable = max(c.stable, x.Stable)

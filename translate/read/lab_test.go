@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,11 @@ func TestLab(t *testing.T) {
 		t.Skip("LAB_PAIR is not set")
 	}
 	run := time.Now().Unix()
+	had, _ := strconv.ParseInt(os.Getenv("LAB_RUN"), 10, 64) // an earlier run, whose topics are still there
+	if had > 0 {
+		run = had
+	}
+	t.Logf("LAB_RUN=%d", run)
 	big, many := fmt.Sprintf("big-%d", run), fmt.Sprintf("many-%d", run)
 	sides := map[string]*labSide{}
 	var clusters []Cluster
@@ -36,26 +42,12 @@ func TestLab(t *testing.T) {
 		clusters = append(clusters, Cluster{alias, s.read})
 	}
 	a, b := sides["a"], sides["b"]
-	const head = 3
+	const head = int64(3)
 	bigN, manyN, partitions := int64(1_000_000), int64(5000), int32(20)
-	b.make(t, "a."+big, 1)
-	b.make(t, "a."+many, partitions)
-	for p := range partitions {
-		b.fill(t, "a."+many, p, head, 16<<10)
+	if had == 0 {
+		labMirror(t, a, b, big, many, head, bigN, manyN, partitions)
 	}
-	b.fill(t, "a."+big, 0, head, 16<<10)
-	a.make(t, big, 1)
-	a.make(t, many, partitions)
-	a.fill(t, big, 0, bigN, 600<<10)
-	for p := range partitions {
-		a.fill(t, many, p, manyN, 64<<10)
-	}
-	begun := time.Now()
-	b.await(t, "a."+big, 0, bigN+head)
-	for p := range partitions {
-		b.await(t, "a."+many, p, manyN+head)
-	}
-	t.Logf("mirrored in %v", time.Since(begun).Round(time.Second))
+	far := "far-" + big // the first sync alone
 
 	position := func(topic string, p int32, at int64, syncs string) plan.Position {
 		tp := kafka.TopicPartition{Topic: topic, Partition: p}
@@ -95,13 +87,6 @@ func TestLab(t *testing.T) {
 			st.ReadSyncs.Round(10*time.Microsecond), st.Ends.Round(10*time.Microsecond), st.Locate.Round(10*time.Microsecond), ua.Fetches, Bytes(ua.Bytes), ua.Times, ub.Fetches, Bytes(ub.Bytes), ub.Times, verdicts, st.Spent)
 		return st
 	}
-	// The first sync alone, in a topic of its own.
-	far := "far-" + big
-	a.make(t, far, 1)
-	k, v := encodeSync(t, big, 0, 0, head)
-	if err := a.client.ProduceSync(t.Context(), &kgo.Record{Topic: far, Key: k, Value: v}).FirstErr(); err != nil {
-		t.Fatal(err)
-	}
 	for range 2 { // the second time with connections made
 		ask("warm-up", []plan.Position{position(many, 0, 2500, syncsTopic)}, Options{Records: true})
 	}
@@ -140,7 +125,7 @@ func TestLab(t *testing.T) {
 		}
 	}
 	for range 3 {
-		begun = time.Now()
+		begun := time.Now()
 		if got := a.read.FetchOffsets(t.Context(), names); len(got) != groups {
 			t.Fatal(len(got))
 		}
@@ -150,6 +135,35 @@ func TestLab(t *testing.T) {
 		t.Logf("reading the offsets %v, translation %.1f times that", offsets, float64(time.Since(begun))/float64(offsets))
 	}
 	ask("1000 groups x 20, ranges", ps, Options{})
+}
+
+func labMirror(t *testing.T, a, b *labSide, big, many string, head, bigN, manyN int64, partitions int32) {
+	t.Helper()
+	b.make(t, "a."+big, 1)
+	b.make(t, "a."+many, partitions)
+	for p := range partitions {
+		b.fill(t, "a."+many, p, head, 16<<10)
+	}
+	b.fill(t, "a."+big, 0, head, 16<<10)
+	a.make(t, big, 1)
+	a.make(t, many, partitions)
+	a.fill(t, big, 0, bigN, 600<<10)
+	for p := range partitions {
+		a.fill(t, many, p, manyN, 64<<10)
+	}
+	begun := time.Now()
+	b.await(t, "a."+big, 0, bigN+head)
+	for p := range partitions {
+		b.await(t, "a."+many, p, manyN+head)
+	}
+	t.Logf("mirrored in %v", time.Since(begun).Round(time.Second))
+	// The first sync alone, in a topic of its own.
+	far := "far-" + big
+	a.make(t, far, 1)
+	k, v := encodeSync(t, big, 0, 0, head)
+	if err := a.client.ProduceSync(t.Context(), &kgo.Record{Topic: far, Key: k, Value: v}).FirstErr(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 type labSide struct {
