@@ -124,7 +124,7 @@ func TestLab(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 3 {
+	for range 5 {
 		begun := time.Now()
 		if got := a.read.FetchOffsets(t.Context(), names); len(got) != groups {
 			t.Fatal(len(got))
