@@ -169,7 +169,18 @@ func (m *Matcher) nothingBetween(after, before int64) (bool, error) {
 // withoutLower has nothing below the position that has a copy.
 func (m *Matcher) withoutLower(t trail, floor int64) (Answer, error) {
 	r := t.r
-	if len(t.extras) == 0 {
+	local := false
+	if m.o.Foreign && r.d.Offset > floor {
+		local = true
+		if r.d.Offset-floor <= mostExtras {
+			rs, err := m.all(m.dst, floor, r.d.Offset, committed)
+			if err != nil && err != errBudget {
+				return Answer{}, err
+			}
+			local = err != nil || len(rs) > 0
+		}
+	}
+	if len(t.extras) == 0 && !local {
 		return m.first(*r, "the first copy")
 	}
 	return Answer{T: floor, Low: floor, High: r.d.Offset, Verdict: Ambiguous, Why: "records of the target before the first agreement have no original any more"}, nil

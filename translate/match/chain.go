@@ -130,7 +130,7 @@ func (m *Matcher) anchor(i int) (anchorState, error) {
 	if !sok || !dok {
 		return missing, nil
 	}
-	mask, ok := agreement(s, d)
+	mask, ok := agreement(s, d, m.o.Reverse)
 	x.state, x.mask = agrees, mask
 	if !ok {
 		x.state = differs

@@ -5,6 +5,9 @@ import "slices"
 // edge is how many offsets at an end of the target are looked up on the source.
 const edge = 96
 
+// leastOfFew is how many records must agree where there are fewer than that: all of them, and more than could by chance.
+const leastOfFew = 3
+
 // widths are how far around a guess is searched, in offsets, one after the other.
 var widths = []struct{ src, dst int64 }{{96, 256}, {512, 2048}, {1024, 4096}}
 
@@ -107,7 +110,7 @@ func (m *Matcher) around(g, src, dst, floor, end int64) (start, bool, error) {
 		return start{}, false, err
 	}
 	at := -1
-	pairs := inOrder(ss, ds)
+	pairs := m.inOrder(ss, ds)
 	if len(pairs) == 0 {
 		return start{}, false, nil
 	}
@@ -118,7 +121,7 @@ func (m *Matcher) around(g, src, dst, floor, end int64) (start, bool, error) {
 		at = k
 	}
 	p := pairs[max(at, 0)]
-	mask, ok := agreement(p.s, p.d)
+	mask, ok := agreement(p.s, p.d, m.o.Reverse)
 	if !ok {
 		return start{}, false, nil
 	}
@@ -131,12 +134,12 @@ func (m *Matcher) around(g, src, dst, floor, end int64) (start, bool, error) {
 
 // inOrder gives the pairs of records that stand once in both windows; none unless they stand in the same order on both sides, and
 // there are enough of them.
-func inOrder(ss, ds []Record) []pair {
+func (m *Matcher) inOrder(ss, ds []Record) []pair {
 	if len(ss) == 0 || len(ds) == 0 {
 		return nil
 	}
 	mask := Mask(guess)
-	if ds[0].Has(AppendTime) {
+	if ds[0].Has(AppendTime) || m.o.Reverse && ss[0].Has(AppendTime) {
 		mask &^= Times
 	}
 	in := make(map[print]seen, len(ss))
@@ -165,7 +168,7 @@ func inOrder(ss, ds []Record) []pair {
 		}
 		pairs = append(pairs, pair{ss[x.at], r})
 	}
-	if len(pairs) >= fewest || len(pairs) > 0 && len(pairs) == min(len(ss), len(ds)) {
+	if len(pairs) >= fewest || len(pairs) >= leastOfFew && len(pairs) == min(len(ss), len(ds)) {
 		return pairs
 	}
 	return nil
@@ -198,7 +201,7 @@ func (m *Matcher) lookUp(from, to int64, shifts []int64, last bool) (pair, bool,
 			if err != nil {
 				return pair{}, false, err
 			}
-			if pairs := inOrder(ss, ds); len(pairs) > 0 {
+			if pairs := m.inOrder(ss, ds); len(pairs) > 0 {
 				if last {
 					return pairs[len(pairs)-1], true, nil
 				}

@@ -50,7 +50,7 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if i >= 0 && !ok && trust && m.chain[i].Upstream == m.u {
+	if i >= 0 && !ok && trust && m.chain[i].Upstream == m.u && !m.o.Foreign {
 		a, _ := exact(m.chain[i].Downstream, "an offset sync of this very record")
 		a.Anchor = m.sync(i)
 		return a, nil
@@ -58,6 +58,16 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 	top, err := m.top(i, cut, trust)
 	if err != nil {
 		return Answer{}, err
+	}
+	if i < 0 && top != nil && top.d.Offset-m.d.Start <= 64 {
+		if rs, err := m.all(m.dst, m.d.Start, top.d.Offset, committed); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if err == nil && len(rs) == 0 {
+			m.hit = top
+			a, err := m.first(*top, "the first copy")
+			a.Anchor = m.sync(m.base)
+			return a, err
+		}
 	}
 	var best Answer
 	if ok && (m.u-from.up <= near || m.room(i) <= near) {
@@ -133,6 +143,9 @@ func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
 func (m *Matcher) start(i int) (start, bool, error) {
 	for k := i; k >= m.base && k > i-tries && m.chain[k].Upstream <= m.u; k-- {
 		x := m.chain[k]
+		if m.o.Foreign && x.Upstream == m.u {
+			continue // the records of others before it are to be seen
+		}
 		if x.Downstream > m.chain[i].Downstream {
 			break
 		}

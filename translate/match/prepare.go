@@ -2,6 +2,7 @@ package match
 
 import (
 	"math"
+	"sort"
 
 	"github.com/mm2doctor/mm2doctor/translate"
 )
@@ -102,6 +103,18 @@ func (m *Matcher) whole() error {
 		return nil
 	}
 	last := m.chain[n-1]
+	m.past = false
+	if last.Upstream < m.s.Start {
+		// Of what the syncs speak of, the source holds nothing any more.
+		m.far = m.s.Start - 1
+		past, err := m.nothingLater()
+		if err != nil && err != errBudget {
+			return err
+		}
+		if m.past = past && err == nil; m.past {
+			return nil
+		}
+	}
 	m.far, m.farSure = last.Upstream, false
 	st, err := m.anchor(n - 1)
 	if err != nil || st == differs {
@@ -176,7 +189,8 @@ func (m *Matcher) earlier() error {
 			return nil
 		}
 		y, room := m.chain[i], m.room(i)
-		if y.Upstream <= m.far && room <= 0 || y.Upstream <= m.far && (m.syncsIn(y.Upstream, m.far) >= room || y.Upstream <= few.from && room <= few.n) {
+		lim := m.passed()
+		if y.Upstream <= lim && (room <= 0 || m.syncsIn(y.Upstream, lim) >= room || few.after(y.Upstream, lim) >= room) {
 			continue
 		}
 		upTo, err := m.reaches(i, room)
@@ -193,10 +207,15 @@ func (m *Matcher) earlier() error {
 	return nil
 }
 
-// further says that a copy came further than the one that counts; of two that came as far, the later counts.
-func (m *Matcher) further(reach int64) bool {
-	return reach > m.far || reach == m.far && m.cut < len(m.chain)
+// passed is how far a copy may have come without mattering: of two that came as far, the later counts.
+func (m *Matcher) passed() int64 {
+	if m.cut < len(m.chain) {
+		return m.far - 1
+	}
+	return m.far
 }
+
+func (m *Matcher) further(reach int64) bool { return reach > m.passed() }
 
 // take makes an earlier copy the one that counts, up to where the next begins.
 func (m *Matcher) take(i int, reach int64, proved bool) {
@@ -216,6 +235,9 @@ func (m *Matcher) take(i int, reach int64, proved bool) {
 
 // judge compares the records of a stretch in which a copy may have come further than the newest.
 func (m *Matcher) judge(i int, upTo int64) error {
+	if ok, err := m.explained(i); ok || err != nil && err != errBudget {
+		return err
+	}
 	st, err := m.anchor(i)
 	if err != nil || st == differs {
 		return err
@@ -249,18 +271,58 @@ func (m *Matcher) judge(i int, upTo int64) error {
 	return nil
 }
 
+// explained says that each record of the target between a link and the next is the copy of a source record that the newest copy
+// has come past.
+func (m *Matcher) explained(i int) (bool, error) {
+	y, x := m.chain[i], m.chain[i+1]
+	from := max(m.d.Start, y.Downstream)
+	if x.Downstream-from > mostRoom {
+		return false, nil
+	}
+	ds, err := m.all(m.dst, from, x.Downstream, committed)
+	if err != nil || len(ds) == 0 {
+		return err == nil, err
+	}
+	reach := max(x.Upstream, y.Upstream+2*m.room(i)) + 1
+	if m.far-y.Upstream > 2*mostRoom {
+		reach = min(reach, y.Upstream+2*mostRoom)
+	} else {
+		reach = max(reach, m.far+1)
+	}
+	ss, err := m.all(m.src, max(m.s.Start, min(y.Upstream, x.Upstream)-512), min(m.s.End, reach+256), data)
+	if err != nil {
+		return false, err
+	}
+	mask := Mask(guess)
+	if ds[0].Has(AppendTime) {
+		mask &^= Times
+	}
+	in := make(map[print]seen, len(ss))
+	for _, r := range ss {
+		p := mask.of(r)
+		x := in[p]
+		in[p] = seen{int(r.Offset), x.n + 1}
+	}
+	for _, r := range ds {
+		if x := in[mask.of(r)]; x.n != 1 || int64(x.at) > m.passed() {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // reaches is the last source offset that room records after a link can have come to at most.
 func (m *Matcher) reaches(i int, room int64) (int64, error) {
 	y := m.chain[i]
 	if room > mostRoom {
 		if x := m.chain[i+1]; room < x.Upstream-y.Upstream {
-			return m.far, nil // as many as on the source: taken for none twice
+			return m.passed(), nil // as many as on the source: taken for none twice
 		}
 		return math.MaxInt64, nil
 	}
-	n := room
-	for from := max(y.Upstream+1, m.s.Start); from <= m.far; {
-		to := min(m.far+1, from+2*room)
+	n, lim := room, m.passed()
+	for from := max(y.Upstream+1, m.s.Start); from <= lim; {
+		to := min(lim+1, from+2*room)
 		rs, err := m.all(m.src, from, to, m.keeps())
 		if err == errBudget {
 			return math.MaxInt64, nil
@@ -269,7 +331,7 @@ func (m *Matcher) reaches(i int, room int64) (int64, error) {
 			return 0, err
 		}
 		if n -= int64(len(rs)); n <= 0 {
-			return m.far, nil
+			return lim, nil
 		}
 		from = to
 	}
@@ -277,7 +339,7 @@ func (m *Matcher) reaches(i int, room int64) (int64, error) {
 	if n <= 0 {
 		return y.Upstream, nil
 	}
-	from := max(y.Upstream, m.far) + 1
+	from := max(y.Upstream, lim) + 1
 	rs, err := m.all(m.src, from, min(m.s.End, from+4*n), m.keeps())
 	if err == errBudget || err == nil && int64(len(rs)) < n {
 		return math.MaxInt64, nil
@@ -288,15 +350,25 @@ func (m *Matcher) reaches(i int, room int64) (int64, error) {
 	return rs[n-1].Offset, nil
 }
 
-// block are the last records that the newest copy holds: at least n stand after from, up to its reach.
-type block struct{ from, n int64 }
+// block are offsets of the last records that the newest copy holds, ascending, up to its reach.
+type block []int64
 
 func (m *Matcher) block() (block, error) {
-	const want = 256
-	from := max(m.s.Start, m.far-2*want)
-	rs, err := m.all(m.src, from, m.far+1, m.keeps())
-	if err != nil || len(rs) == 0 {
-		return block{from: -1}, quiet(err)
+	const want = 512
+	rs, err := m.all(m.src, max(m.s.Start, m.far-want), m.far+1, m.keeps())
+	if err != nil {
+		return nil, quiet(err)
 	}
-	return block{from: rs[0].Offset - 1, n: int64(len(rs))}, nil
+	b := make(block, len(rs))
+	for i, r := range rs {
+		b[i] = r.Offset
+	}
+	return b, nil
+}
+
+// after is how many of them stand after an offset and up to another, at least.
+func (b block) after(offset, upTo int64) int64 {
+	i := sort.Search(len(b), func(i int) bool { return b[i] > offset })
+	j := sort.Search(len(b), func(i int) bool { return b[i] > upTo })
+	return int64(max(0, j-i))
 }
