@@ -131,7 +131,7 @@ func (c *cache) above(offset int64) int {
 func (c *cache) size(from int64) int {
 	n := c.first
 	i := c.above(from)
-	if i > 0 && from-c.kept[i-1].next < (c.kept[i-1].next-c.kept[i-1].from)/2 {
+	if i > 0 && from-c.kept[i-1].next <= (c.kept[i-1].next-c.kept[i-1].from)/2 {
 		n = max(n, min(2*c.kept[i-1].size, max(widestPage, c.first)))
 		n = max(n, min(batches*c.batch, mostOfPage))
 	}
