@@ -29,6 +29,7 @@ type PageQuery struct {
 type PageRecord struct {
 	kafka.Record
 	Control, Aborted, AppendTime bool
+	Transactional                bool // of a batch that a transaction wrote; markers too
 }
 
 // PageResult tells what a page held. Next is the offset after its last whole batch: From where nothing came. Everything in
@@ -62,6 +63,7 @@ func (c *Client) FetchPages(ctx context.Context, qs []PageQuery, fn func(i int, 
 	return c.fetchBatches(ctx, qs, func(d *decoder, i int, bt batch, gone bool, res *PageResult) error {
 		d.rec.Control = bt.attr&attrControl != 0
 		d.rec.AppendTime = bt.attr&attrLogAppendTime != 0
+		d.rec.Transactional = bt.attr&attrTransactional != 0
 		d.rec.Aborted, d.rec.Partition = gone, qs[i].Partition
 		return d.each(bt, func(int64, []byte) error {
 			res.Records++
