@@ -43,6 +43,11 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 	if cut == len(m.chain) && i+1 == cut {
 		add(m.s.End, m.d.End)
 	}
+	if i+1 < cut && i+1 >= m.base && !m.o.Reverse {
+		if x, found, err := m.backwards(i+1, floor); err != nil || found {
+			return x, found, quiet(err)
+		}
+	}
 	for k, w := range widths {
 		if k == 1 {
 			g, ok, err := m.byTime()
@@ -82,6 +87,37 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 		if x, found, err := m.around(g, w.src, w.dst, floor, top); err != nil || found {
 			return x, found, quiet(err)
 		}
+	}
+	return start{}, false, nil
+}
+
+// backwards goes down from the link above the position, record by record without any gap.
+func (m *Matcher) backwards(i int, floor int64) (start, bool, error) {
+	x := m.chain[i]
+	if st, err := m.anchor(i); err != nil || st != agrees || x.Upstream-m.u > near {
+		return start{}, false, err
+	}
+	ss, err := m.all(m.src, max(m.s.Start, m.u-64), x.Upstream+1, m.keeps())
+	if err != nil {
+		return start{}, false, err
+	}
+	from := max(m.d.Start, x.Downstream-2*int64(len(ss))-64)
+	ds, err := m.all(m.dst, from, x.Downstream+1, committed)
+	if err != nil || !unlike(ss, m.chain[i].mask&^HeaderSets) {
+		return start{}, false, err
+	}
+	mask, n := m.chain[i].mask, 0
+	for n < len(ss) && n < len(ds) && mask.of(ss[len(ss)-1-n]) == mask.of(ds[len(ds)-1-n]) {
+		n++
+	}
+	for k := 1; k <= n; k++ {
+		if s := ss[len(ss)-k]; s.Offset <= m.u {
+			return start{up: s.Offset, down: ds[len(ds)-k].Offset, mask: mask, link: -1}, true, nil
+		}
+	}
+	if n > 0 && n == len(ds) && from <= max(floor, m.d.Start) {
+		p := pair{ss[len(ss)-n], ds[0]}
+		return start{up: p.s.Offset, down: p.d.Offset, mask: mask, link: -1, above: &p}, true, nil
 	}
 	return start{}, false, nil
 }

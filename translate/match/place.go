@@ -116,6 +116,13 @@ func (m *Matcher) floor(i int) (int64, bool, error) {
 		return m.d.Start, false, nil
 	}
 	x := m.chain[i]
+	if m.o.Foreign && x.Upstream == m.u {
+		// Records of others may stand before its copy: the lowest place lies after the copy before.
+		if i == m.base || m.chain[i-1].Upstream >= m.u {
+			return m.d.Start, false, nil
+		}
+		return m.floor(i - 1)
+	}
 	ok, err := m.trusted(i)
 	if err != nil || !ok || m.o.Reverse {
 		return m.d.Start, false, err

@@ -1,9 +1,3 @@
-// Package match finds the exact place of a source position on the target by comparing the records of both: what MirrorMaker 2
-// leaves between two offset syncs, this decides.
-//
-// What may enter: the comparison as pure code over sides that are read by somebody else. It never raises a position on a guess:
-// what is not proved falls back to the lower end of what is possible, and says so. A partition that was mirrored twice (a crash, or
-// a topic made anew) is not proved yet in combination with lost syncs, compaction and retention: no command rests on it so far.
 package match
 
 // Record is one record of a partition as far as the comparison needs it. Key, Value and Headers are fingerprints.
