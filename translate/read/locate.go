@@ -179,7 +179,13 @@ func because(a *plan.Answer, why string) {
 func (l *locator) boundCounts() {
 	for i := range l.out {
 		a := &l.out[i]
-		if a.Also != nil || a.Target == nil {
+		if a.Also != nil {
+			continue
+		}
+		if a.Target == nil {
+			for _, o := range l.ps[i].Also {
+				a.Also = append(a.Also, plan.Count{Offset: o, ReRead: -1, Skipped: -1})
+			}
 			continue
 		}
 		low, high := a.Target.Start, a.Target.End
