@@ -3,6 +3,9 @@ package apply
 import (
 	"fmt"
 	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
 // outcomes fills in the groups and counts.
@@ -53,7 +56,7 @@ func (j *job) outcome() GroupOutcome {
 		grave(Failed)
 		out.Code, out.Because, out.Next = about(j.vanishFail), "the group did not exist before and could not be removed: "+j.vanishFail.Error(), "it is empty of offsets and harmless; delete it when the cause is gone"
 	}
-	if out.Code == codeActive {
+	if out.Code == plan.ActiveGroup {
 		out.Holders = j.holders
 	}
 	return out
@@ -113,7 +116,7 @@ func resumable(o *Outcome) bool {
 		case Unknown, Failed:
 			return true
 		case Refused:
-			return slices.Contains([]int{int(codeActive), int(codeJournal), int(codeCoord), int(codeDenied), int(codeConsumed), int(codePartial)}, int(g.Code))
+			return slices.Contains([]finding.Code{plan.ActiveGroup, plan.JournalUnwritable, plan.SeemsConsumed, plan.PartialOutcome, codeCoord, codeDenied}, g.Code)
 		}
 		return false
 	})

@@ -130,7 +130,7 @@ func (e *engine) allOrNothing() {
 	}
 	for _, j := range e.jobs {
 		if len(j.writes()) > 0 {
-			j.refuse(codePartial, fmt.Sprintf("group %s is refused, and all or nothing was asked for", e.jobs[i].group), "settle that group, or leave out --all-or-nothing")
+			j.refuse(plan.PartialOutcome, fmt.Sprintf("group %s is refused, and all or nothing was asked for", e.jobs[i].group), "settle that group, or leave out --all-or-nothing")
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (e *engine) note(es ...Entry) {
 		es[i].Time = e.o.stamp()
 	}
 	if err := e.j.Append(es...); err != nil {
-		e.dead = &Refusal{Code: codeJournal, Because: "the journal cannot be written: " + err.Error(), Next: "make room, or give a place that can be written; nothing is written to Kafka without a journal"}
+		e.dead = &Refusal{Code: plan.JournalUnwritable, Because: "the journal cannot be written: " + err.Error(), Next: "make room, or give a place that can be written; nothing is written to Kafka without a journal"}
 	}
 }
 
@@ -217,7 +217,7 @@ func (e *engine) stop(js []*job) {
 		if e.dead != nil {
 			j.refuse(e.dead.Code, e.dead.Because, e.dead.Next)
 		} else {
-			j.refuse(codePartial, "the run was interrupted before this group", "go on with the journal")
+			j.refuse(plan.PartialOutcome, "the run was interrupted before this group", "go on with the journal")
 		}
 	}
 }
@@ -442,16 +442,16 @@ func (j *job) readBack(e *engine, now GroupNow) {
 				r.state = Removed
 			}
 		case r.fault == nil:
-			r.state, r.code, r.why = Differs, codeMismatch, fmt.Sprintf("%s was sent and %s is there", show(r.want), show(r.found))
+			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%s was sent and %s is there", show(r.want), show(r.found))
 			if why := e.overwritten(j, r); why != "" {
-				r.code, r.why = codeWillNot, r.why+": "+why
+				r.code, r.why = plan.WillNotHold, r.why+": "+why
 			}
 		case j.same(r.found, r.before) && definite(r.fault):
 			r.state, r.code, r.why = Failed, about(r.fault), r.fault.Error()
 		case j.same(r.found, r.before):
 			r.state, r.code, r.why = Unknown, about(r.fault), r.fault.Error()+"; it was not written yet, and the request may still be under way"
 		default:
-			r.state, r.code, r.why = Differs, codeMismatch, fmt.Sprintf("%v; %s is there, neither what was (%s) nor what was sent (%s)", r.fault, show(r.found), show(r.before), show(r.want))
+			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%v; %s is there, neither what was (%s) nor what was sent (%s)", r.fault, show(r.found), show(r.before), show(r.want))
 		}
 	}
 }

@@ -141,12 +141,12 @@ func TestRefusedWhole(t *testing.T) {
 		because string
 	}{
 		{"changed by hand", func(w *world, p *plan.Plan) { *p.Groups[0].Rows[0].To++ }, false, 702, "digest"},
-		{"old", func(w *world, p *plan.Plan) { p.Made = clock.Add(-61 * time.Minute).Format(time.RFC3339) }, true, 702, "1h1m0s old"},
-		{"from the future", func(w *world, p *plan.Plan) { p.Made = clock.Add(6 * time.Minute).Format(time.RFC3339) }, true, 702, "clocks"},
+		{"old", func(w *world, p *plan.Plan) { p.Made = clock.Add(-61 * time.Minute).Format(time.RFC3339) }, true, 702, "61 min ago"},
+		{"from the future", func(w *world, p *plan.Plan) { p.Made = clock.Add(61 * time.Minute).Format(time.RFC3339) }, true, 702, "future"},
 		{"no time", func(w *world, p *plan.Plan) { p.Made = "yesterday" }, true, 702, "yesterday"},
-		{"another cluster", func(w *world, p *plan.Plan) { w.id = "third" }, false, 703, "id third"},
+		{"another cluster", func(w *world, p *plan.Plan) { w.id = "third" }, false, 703, "third"},
 		{"the source", func(w *world, p *plan.Plan) { w.id = "source-id" }, false, 703, "source-id"},
-		{"no id", func(w *world, p *plan.Plan) { p.To.ID = "" }, true, 703, "not known"},
+		{"no id", func(w *world, p *plan.Plan) { p.To.ID = "" }, true, 703, "does not hold the cluster id"},
 		{"a group twice", func(w *world, p *plan.Plan) { p.Groups[0].TargetGroup = "full" }, true, 702, "twice"},
 	} {
 		w, p := scene()
@@ -573,7 +573,7 @@ func TestResumeOld(t *testing.T) {
 	if s := out.Summary.Groups; s.Written != 2 || s.Refused != 3 || s.Already != 1 {
 		t.Errorf("%+v", s)
 	}
-	if g := out.Groups[2]; g.Code != 702 || !strings.Contains(g.Because, "old") {
+	if g := out.Groups[2]; g.Code != 702 || !strings.Contains(g.Because, "ago") {
 		t.Errorf("%+v", g)
 	}
 }
