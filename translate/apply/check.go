@@ -117,12 +117,39 @@ func (e *engine) still(j *job, now GroupNow) {
 		if who == "" {
 			who = "the broker names no member"
 		}
-		j.refuse(plan.ActiveGroup, fmt.Sprintf("the group is %s on this cluster: %s", now.State, who), nextLeave)
+		e.taken(j, now)
+		if j.busy() {
+			j.refuse(plan.ActiveGroup, fmt.Sprintf("the group is %s on this cluster: %s", now.State, who), nextLeave)
+		}
 		return
 	}
 	for _, r := range j.rows {
 		if r.planned() && j.refusal == nil {
 			e.stillRow(j, r, now)
+		}
+	}
+}
+
+// taken settles what a journal knows of a group that has members now: its own value, or that of the journal's last word, cannot
+// be written again, and what consumers made of it is not known.
+func (e *engine) taken(j *job, now GroupNow) {
+	for _, r := range j.rows {
+		if r.past == nil || r.state != Left {
+			continue
+		}
+		o, ok := now.Offsets[r.tp]
+		if r.found = nil; ok && o.Err == nil && !(j.share() && o.Offset < 0) {
+			r.found = &o.Committed
+		}
+		written := r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs
+		switch {
+		case written || o.Err == nil && j.same(r.found, r.want):
+			if r.state = Written; r.want == nil {
+				r.state = Removed
+			}
+			r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+		case o.Err == nil && !j.same(r.found, r.before) && r.past.result != KindFailed:
+			r.state, r.code, r.why = Unknown, plan.ActiveGroup, fmt.Sprintf("its consumers have taken over; it holds %s now, and whether they began at %s cannot be told", show(r.found), show(r.want))
 		}
 	}
 }

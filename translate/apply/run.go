@@ -59,6 +59,9 @@ func (e *engine) run(ctx context.Context, command string) (*Outcome, error) {
 		}
 		return e.finish(), nil
 	}
+	if p.Options.StampEpoch && p.Options.KeepMs > 0 {
+		e.out.Remarks = append(e.out.Remarks, "an explicit life goes by versions of OffsetCommit that have no leader epoch: committed without, which is always right")
+	}
 	e.jobs = jobs(p, e.l)
 	if e.l == nil {
 		for _, j := range e.jobs {

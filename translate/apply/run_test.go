@@ -552,6 +552,47 @@ func TestResumeChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// TestResumeTakenOver: consumers have begun before the run is resumed.
+func TestResumeTakenOver(t *testing.T) {
+	for _, tt := range []struct {
+		now   *plan.Committed
+		state State
+		group State
+	}{
+		{at(55, -1, "kept"), Written, Written},
+		{at(60, 3, ""), Unknown, Unknown},
+		{at(5, 2, "old"), Refused, Partly},
+	} {
+		w, p := scene()
+		w.fuse.at, w.fuse.after = 9, true // the commit of "full"
+		j := &paper{fuse: w.fuse}
+		mortal(func() { _, _ = Run(t.Context(), p, w, nil, j, quick()) })
+		w.fuse.at = 0
+		w.groups["full"].holders = []string{"c at /h"}
+		w.groups["full"].offsets[tp("a.t", 0)] = *tt.now
+		j2, l, err := j.reopen(t, w.fuse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Resume(t.Context(), l, w, nil, j2, quick())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := out.Groups[1]; g.Action != tt.group || g.Partitions[0].Action != tt.state || g.Partitions[1].Action != Written {
+			t.Errorf("%+v: %+v", tt.now, g)
+		}
+		// Again: what the journal has verified is not asked of the consumers any more.
+		j3, l, err := j2.reopen(t, w.fuse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.groups["full"].offsets[tp("a.t", 1)] = *at(99, 3, "")
+		if out, err = Resume(t.Context(), l, w, nil, j3, quick()); err != nil || out.Groups[1].Partitions[1].Action != Written {
+			t.Errorf("%v %+v", err, out.Groups[1])
+		}
+	}
+}
+
 // TestResumeOld: a plan that is too old is read back and not written on.
 func TestResumeOld(t *testing.T) {
 	w, p := scene()
