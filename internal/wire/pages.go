@@ -14,7 +14,7 @@ import (
 
 // PageQuery asks for the records of one partition from an offset on: as many as fit into MaxBytes of batches, compressed as they
 // are, but at least one whole batch, however large (KIP-74). MaxBytes below 1 means 64 KiB. Committed reads up to the last stable
-// offset and learns which records are of aborted transactions.
+// offset and learns which records are of aborted transactions. A page whose first batch is larger may be asked for again with more.
 type PageQuery struct {
 	Topic     string
 	Partition int32
@@ -29,6 +29,7 @@ type PageQuery struct {
 type PageRecord struct {
 	kafka.Record
 	Control, Aborted, AppendTime bool
+	Transactional                bool // of a batch that a transaction wrote; markers too
 }
 
 // PageResult tells what a page held. Next is the offset after its last whole batch: From where nothing came. Everything in
@@ -46,6 +47,8 @@ const (
 	defaultPage = 64 << 10
 	// One request asks for no more than this, so that answers stay small enough for slow lines and for memory.
 	mostPerFetch = 8 << 20
+	// A page that came back empty because its batch is larger is asked for with more, up to the default of max.message.bytes.
+	mostPerPage = 1 << 20
 )
 
 // FetchPages reads one page of each query, with one request per broker where they fit, and gives fn every record of the batches
@@ -60,6 +63,7 @@ func (c *Client) FetchPages(ctx context.Context, qs []PageQuery, fn func(i int, 
 	return c.fetchBatches(ctx, qs, func(d *decoder, i int, bt batch, gone bool, res *PageResult) error {
 		d.rec.Control = bt.attr&attrControl != 0
 		d.rec.AppendTime = bt.attr&attrLogAppendTime != 0
+		d.rec.Transactional = bt.attr&attrTransactional != 0
 		d.rec.Aborted, d.rec.Partition = gone, qs[i].Partition
 		return d.each(bt, func(int64, []byte) error {
 			res.Records++
@@ -139,30 +143,33 @@ func (r *pageRead) bounds(ctx context.Context, outside []int) {
 // ask reads the pages that one broker leads.
 func (r *pageRead) ask(ctx context.Context, n node, part []int) map[int]error {
 	bad := map[int]error{}
-	for _, wave := range r.waves(part) {
-		since := time.Now()
-		for len(wave) > 0 && ctx.Err() == nil {
-			left, throttled, err := r.request(ctx, n, wave, bad)
-			if err != nil {
-				for _, i := range wave {
-					bad[i] = err
-				}
-				break
-			}
-			// The size limit cuts what stands later in a request, never what stands first: a smaller request goes on. One in which
-			// nothing came goes nowhere, unless a quota held it back.
-			if len(left) == len(wave) && (!throttled || time.Since(since) > r.c.timeout) {
-				for _, i := range left {
-					bad[i] = r.c.fail("Fetch", n, fmt.Errorf("%w at offset %d, and the log goes on to %d", errEmpty, r.qs[i].From, r.end(i)))
-				}
-				break
-			}
-			wave = left
+	fail := func(wave []int, err func(i int) error) {
+		for _, i := range wave {
+			bad[i] = r.c.fail("Fetch", n, err(i))
 		}
-		if err := ctx.Err(); err != nil {
-			for _, i := range wave {
-				bad[i] = cmpErr(bad[i], r.c.fail("Fetch", n, context.Cause(ctx)))
+	}
+	for todo, since := r.waves(part), time.Now(); len(todo) > 0; todo = todo[1:] {
+		wave := todo[0]
+		if ctx.Err() != nil {
+			fail(wave, func(int) error { return context.Cause(ctx) })
+			continue
+		}
+		left, throttled, err := r.request(ctx, n, wave, bad)
+		switch {
+		case err != nil:
+			fail(wave, func(int) error { return err })
+		case len(left) < len(wave):
+			// The first batch of a request comes whatever its size, later ones only where they fit (KIP-74): larger requests go on.
+			for _, i := range left {
+				r.qs[i].MaxBytes = max(r.qs[i].MaxBytes, min(4*r.qs[i].MaxBytes, mostPerPage))
 			}
+			todo, since = append(todo, r.waves(left)...), time.Now()
+		case throttled && time.Since(since) < r.c.timeout:
+			todo = append(todo, left)
+		default:
+			fail(left, func(i int) error {
+				return fmt.Errorf("%w at offset %d, and the log goes on to %d", errEmpty, r.qs[i].From, r.end(i))
+			})
 		}
 	}
 	return bad
