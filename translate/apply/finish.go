@@ -106,11 +106,12 @@ func (e *engine) finish() *Outcome {
 	if o.Journal == "" {
 		return o
 	}
+	resume, rollback := e.o.Commands(o.Journal)
 	if resumable(o) {
-		o.Finish = append(o.Finish, "mm2doctor translate apply --resume "+shell(o.Journal))
+		o.Finish = append(o.Finish, resume)
 	}
 	if o.Wrote {
-		o.Undo = append(o.Undo, "mm2doctor translate rollback "+shell(o.Journal))
+		o.Undo = append(o.Undo, rollback)
 	}
 	return o
 }

@@ -23,6 +23,9 @@ type Options struct {
 	Moved func(targetGroup string, row plan.Row, now plan.Committed) string
 	// Refresh makes the groups anew whose source position moved since the plan; nil refuses them. It gets ids of source groups.
 	Refresh func(ctx context.Context, groups []string) ([]plan.Group, error)
+	// Commands gives the command lines that go on with a journal and that take it back, as the outcome prints them; nil: without
+	// the arguments that find the clusters again.
+	Commands func(journal string) (resume, rollback string)
 	// Progress is told what goes on; may be nil.
 	Progress func(string)
 
@@ -51,6 +54,11 @@ func (o *Options) fill() {
 			case <-t.C:
 				return nil
 			}
+		}
+	}
+	if o.Commands == nil {
+		o.Commands = func(journal string) (string, string) {
+			return "mm2doctor translate apply --resume " + shell(journal), "mm2doctor translate rollback " + shell(journal)
 		}
 	}
 	if o.Progress == nil {

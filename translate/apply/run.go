@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type engine struct {
 // Run carries a plan out. Refusals stand in the outcome; the error is about a cluster that could not be asked at all, or a
 // context that ended, before anything was written. The journal gets its first entry right before the first write.
 func Run(ctx context.Context, p *plan.Plan, t Target, s Source, j Journal, o Options) (*Outcome, error) {
-	e := &engine{p: clone(p), t: t, s: s, j: j, o: o, head: Header{SchemaVersion: SchemaVersion, Command: "apply", Tool: o.Tool}}
+	e := &engine{p: clone(p), t: t, s: s, j: j, o: o, head: Header{SchemaVersion: SchemaVersion, Command: "apply", Tool: o.Tool, PlanDigest: p.Digest}}
 	return e.run(ctx, "apply")
 }
 
@@ -46,7 +47,7 @@ func Resume(ctx context.Context, l *Log, t Target, s Source, j Journal, o Option
 func (e *engine) run(ctx context.Context, command string) (*Outcome, error) {
 	e.o.fill()
 	p := e.p
-	e.out = &Outcome{SchemaVersion: SchemaVersion, Tool: e.o.Tool, Command: command, Flow: p.Flow, Direction: p.Direction, Cluster: p.To, Plan: p.Digest, Started: e.o.stamp()}
+	e.out = &Outcome{SchemaVersion: SchemaVersion, Tool: e.o.Tool, Command: command, Flow: p.Flow, Direction: p.Direction, Cluster: p.To, Plan: cmp.Or(e.head.PlanDigest, p.Digest), Started: e.o.stamp()}
 	ref, err := e.whole(ctx)
 	if err != nil {
 		return nil, err

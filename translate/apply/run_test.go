@@ -240,8 +240,11 @@ func TestLogStartMoved(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	_, l, err := j.reopen(t, w.fuse)
-	if err != nil || *l.Header.Plan.Groups[1].Rows[0].To != 60 {
+	if err != nil || *l.Header.Plan.Groups[1].Rows[0].To != 60 || !l.Of(p) || l.Header.Plan.Digest == p.Digest {
 		t.Errorf("%v", err)
+	}
+	if _, other := scene(); func() bool { other.Flow = "c->d"; other.Seal(); return l.Of(other) }() {
+		t.Error("the journal is of another plan")
 	}
 	// The plan that was handed in stays as it is.
 	if *p.Groups[1].Rows[0].To != 55 || p.Check() != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
-// Outcome writes what was done with a plan, for a person: the sum, what was not done and what to do about it, the partitions that
+// OutcomeText writes what was done with a plan, for a person: the sum, what was not done and what to do about it, the partitions that
 // are not as planned (all with Verbose), and the commands that go on or go back. It fails only when w does.
-func Outcome(w io.Writer, out *apply.Outcome, o Options) error {
+func OutcomeText(w io.Writer, out *apply.Outcome, o Options) error {
 	t := &text{s: o.Screen, o: o}
 	mark := map[string]term.Symbol{apply.Done: term.OK, apply.Partial: term.Warn, apply.Nothing: term.Err}[out.Result]
 	t.hang(t.s.Mark(mark)+" ", t.s.MarkWidth()+1, OutcomeSum(out))

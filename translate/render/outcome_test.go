@@ -60,7 +60,7 @@ undo:    mm2doctor translate rollback j.json
 
 func TestOutcome(t *testing.T) {
 	var b bytes.Buffer
-	if err := Outcome(&b, outcome(), Options{Screen: term.Screen{Width: 100, Unicode: true}}); err != nil {
+	if err := OutcomeText(&b, outcome(), Options{Screen: term.Screen{Width: 100, Unicode: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(partialText, b.String()); d != "" {
@@ -68,7 +68,7 @@ func TestOutcome(t *testing.T) {
 	}
 	b.Reset()
 	refused := &apply.Outcome{Command: "apply", Cluster: plan.Cluster{Alias: "b"}, Result: apply.Nothing, Refusal: &apply.Refusal{Code: 703, Because: "another cluster", Next: "check the address"}}
-	if err := Outcome(&b, refused, Options{Screen: term.Screen{Width: 100, Unicode: true}}); err != nil {
+	if err := OutcomeText(&b, refused, Options{Screen: term.Screen{Width: 100, Unicode: true}}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff("✖ nothing was written on b; partitions: none to write\n\nMM2D-703 wrong-cluster\n  because  another cluster\n  next     check the address\n", b.String()); d != "" {
@@ -115,7 +115,7 @@ func TestVerification(t *testing.T) {
 		}}},
 	}
 	var b bytes.Buffer
-	if err := Verification(&b, v, Options{Screen: term.Screen{Width: 100, Unicode: true}}); err != nil {
+	if err := VerificationText(&b, v, Options{Screen: term.Screen{Width: 100, Unicode: true}}); err != nil {
 		t.Fatal(err)
 	}
 	want := `✖ 1 hold, 1 taken over by consumers, 1 different, 1 could not be read, 2 were not to be set on b

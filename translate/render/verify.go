@@ -9,9 +9,9 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/apply"
 )
 
-// Verification writes what became of the values of a plan, for a person: the sum, and the partitions that do not hold (all with
+// VerificationText writes what became of the values of a plan, for a person: the sum, and the partitions that do not hold (all with
 // Verbose), the worst first. It fails only when w does.
-func Verification(w io.Writer, v *apply.Verification, o Options) error {
+func VerificationText(w io.Writer, v *apply.Verification, o Options) error {
 	t := &text{s: o.Screen, o: o}
 	mark := term.OK
 	switch {
