@@ -67,6 +67,9 @@ func fingerprint(r *kafka.Record, flags match.Flags) match.Record {
 	return match.Record{Offset: r.Offset, Time: r.Timestamp, Key: maphash.Bytes(seed, r.Key), Value: maphash.Bytes(seed, r.Value), Headers: headers(r.Headers), Flags: flags}
 }
 
+// unseen are the keys of headers that are left out: none, but in a build for the lab (labtruth.go).
+var unseen []string
+
 // headers is one fingerprint over all headers in their order, which MirrorMaker 2 keeps; lengths stand before the parts, so that
 // no two different lists run together.
 func headers(hs []kafka.Header) uint64 {
@@ -80,7 +83,12 @@ func headers(hs []kafka.Header) uint64 {
 		binary.LittleEndian.PutUint64(b[:], uint64(n))
 		h.Write(b[:])
 	}
+	seen := false
 	for _, x := range hs {
+		if slices.Contains(unseen, x.Key) {
+			continue
+		}
+		seen = true
 		part(len(x.Key))
 		h.WriteString(x.Key)
 		if x.Value == nil {
@@ -89,6 +97,9 @@ func headers(hs []kafka.Header) uint64 {
 		}
 		part(len(x.Value))
 		h.Write(x.Value)
+	}
+	if !seen {
+		return 0
 	}
 	return h.Sum64()
 }
