@@ -102,6 +102,9 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 	if m.hit != nil {
 		next = m.hit.s.Offset
 	}
+	if i >= m.base && i >= 0 && m.hit != nil && m.hit.d.Offset < m.chain[i].Downstream {
+		return true, nil // walked to from before the nearest sync, which lies later
+	}
 	if m.prev != nil {
 		from = min(from, m.prev.d.Offset)
 	}
