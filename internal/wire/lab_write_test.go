@@ -275,37 +275,27 @@ func TestLabShareGroups(t *testing.T) {
 				t.Error("an alter that does nothing is taken for done")
 			}
 		}
-		t.Log(describe(g("queue")))
-		if version != "4.1" {
-			return
-		}
-	} else {
-		for _, r := range alter(g("queue"), append(starts, ShareStart{topic, 9, 1}, ShareStart{"not-there", 0, 1})...) {
-			if (r.Err == nil) != (r.Topic == topic && r.Partition < 2) || r.Err != nil && CodeOf(r.Err) != kafka.UnknownTopicOrPartition {
-				t.Errorf("%+v", r)
-			}
-		}
-		t.Log(describe(g("queue")))
-		if s := describe(g("queue")); !strings.Contains(s, "t-0=5 ") || !strings.Contains(s, "t-1=7 ") {
+		if s := describe(g("queue")); s != "" {
 			t.Error(s)
 		}
-		if r := alter(g("classic"), starts...); CodeOf(r[0].Err) != kafka.GroupIDNotFound || CodeOf(r[1].Err) != kafka.GroupIDNotFound {
+		return
+	}
+	for _, r := range alter(g("queue"), append(starts, ShareStart{topic, 9, 1}, ShareStart{"not-there", 0, 1})...) {
+		if (r.Err == nil) != (r.Topic == topic && r.Partition < 2) || r.Err != nil && CodeOf(r.Err) != kafka.UnknownTopicOrPartition {
 			t.Errorf("%+v", r)
 		}
 	}
-	if level == 0 {
-		return
+	t.Log(describe(g("queue")))
+	if s := describe(g("queue")); !strings.Contains(s, "t-0=5 ") || !strings.Contains(s, "t-1=7 ") {
+		t.Error(s)
+	}
+	if r := alter(g("classic"), starts...); CodeOf(r[0].Err) != kafka.GroupIDNotFound || CodeOf(r[1].Err) != kafka.GroupIDNotFound {
+		t.Errorf("%+v", r)
 	}
 	// A member reads and acknowledges: 5..9 accepted, 10 rejected, 11 released, the rest accepted from 12 to 14.
 	queue := g("queue")
 	done := int64(11) // the first record that is not done afterwards
-	if version == "4.1" {
-		queue = g("reader")
-		l.shareAll(queue, topic)
-		done = 20
-	} else {
-		l.shareSome(queue, topic, starts)
-	}
+	l.shareSome(queue, topic, starts)
 	for range 100 {
 		if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: queue, Type: kafka.TypeShare}})[queue].State == kafka.StateEmpty {
 			break
@@ -336,43 +326,41 @@ func TestLabShareGroups(t *testing.T) {
 	}
 	t.Log(rec)
 	// The group still reads afterwards.
-	if version != "4.1" {
-		cl, _ := kgo.NewClient(kgo.SeedBrokers(l.addr), kgo.ShareGroup(queue), kgo.ConsumeTopics(topic))
-		cc, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		first := int64(-1)
-		cl.PollFetches(cc).EachRecord(func(r *kgo.Record) {
-			if first < 0 {
-				first = r.Offset
-			}
-			r.Ack(kgo.AckRelease)
-		})
-		cancel()
-		cl.Close()
-		if first != 11 {
-			t.Errorf("after the reads the group goes on at %d", first)
+	cl, _ := kgo.NewClient(kgo.SeedBrokers(l.addr), kgo.ShareGroup(queue), kgo.ConsumeTopics(topic))
+	cc, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	first := int64(-1)
+	cl.PollFetches(cc).EachRecord(func(r *kgo.Record) {
+		if first < 0 {
+			first = r.Offset
 		}
-		for range 100 {
-			if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: queue, Type: kafka.TypeShare}})[queue].State == kafka.StateEmpty {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
+		r.Ack(kgo.AckRelease)
+	})
+	cancel()
+	cl.Close()
+	if first != 11 {
+		t.Errorf("after the reads the group goes on at %d", first)
+	}
+	for range 100 {
+		if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: queue, Type: kafka.TypeShare}})[queue].State == kafka.StateEmpty {
+			break
 		}
-		for _, r := range alter(queue, ShareStart{topic, 0, 2}, ShareStart{topic, 1, 20}) {
-			if r.Err != nil {
-				t.Error(r.Err)
-			}
+		time.Sleep(100 * time.Millisecond)
+	}
+	for _, r := range alter(queue, ShareStart{topic, 0, 2}, ShareStart{topic, 1, 20}) {
+		if r.Err != nil {
+			t.Error(r.Err)
 		}
-		s := describe(queue)
-		t.Log(s)
-		if !strings.Contains(s, "t-0=2 ") || !strings.Contains(s, "t-1=20 ") {
-			t.Error(s)
-		}
-		o = ro.DescribeShareOffsets(ctx(t), []string{queue})[queue]
-		for _, s := range ro.ReadShareState(ctx(t), queue, o.Offsets) {
-			t.Logf("after an alter: %+v", s)
-			if !s.Known || len(s.Batches) > 0 {
-				t.Errorf("%+v", s)
-			}
+	}
+	s := describe(queue)
+	t.Log(s)
+	if !strings.Contains(s, "t-0=2 ") || !strings.Contains(s, "t-1=20 ") {
+		t.Error(s)
+	}
+	o = ro.DescribeShareOffsets(ctx(t), []string{queue})[queue]
+	for _, s := range ro.ReadShareState(ctx(t), queue, o.Offsets) {
+		t.Logf("after an alter: %+v", s)
+		if !s.Known || len(s.Batches) > 0 {
+			t.Errorf("%+v", s)
 		}
 	}
 	m, err := l.c.DeleteShareOffsets(ctx(t), queue, []string{topic, other})
@@ -442,29 +430,4 @@ func (l *lab) shareSome(group, topic string, starts []ShareStart) {
 	}
 	cl.Close()
 	t.Logf("read %v", read)
-}
-
-// shareAll lets Kafka's own consumer read and accept everything, from the beginning.
-func (l *lab) shareAll(group, topic string) {
-	t := l.t
-	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
-	r := kmsg.NewIncrementalAlterConfigsRequestResource()
-	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
-	r.Configs = []kmsg.IncrementalAlterConfigsRequestResourceConfig{{Name: "share.auto.offset.reset", Value: ptr("earliest")}}
-	req.Resources = append(req.Resources, r)
-	resp, err := req.RequestWith(t.Context(), l.kgo())
-	if err != nil || resp.Resources[0].ErrorCode != 0 {
-		t.Fatal(resp, err)
-	}
-	n := 0
-	for range 3 { // the broker makes its topic for the states first
-		out, err := exec.Command(os.Getenv("LAB_SH"), "tool", "4.1.1", "org.apache.kafka.tools.consumer.ConsoleShareConsumer", "--bootstrap-server", l.addr, "--topic", topic, "--group", group, "--timeout-ms", "12000").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n += strings.Count(string(out), "\n"); n >= 40 {
-			break
-		}
-	}
-	t.Logf("read %d lines", n)
 }
