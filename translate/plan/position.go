@@ -57,8 +57,13 @@ type Answer struct {
 
 // Range is a bound from offset syncs: T lies in [Low, High], and Low skips nothing that was copied.
 type Range struct {
-	Low, High    int64
-	Open         bool // no sync stands at or above the position: High is only the end of the log
+	Low, High int64
+	Open      bool // no sync stands at or above the position: High is only the end of the log
+	// Again says that the partition was copied again and the newer copy may not have come as far: Low lies in the older, High in the
+	// newer one.
+	Again bool
+	// Counted says that the target's records between the two syncs were counted, which made the bound narrower.
+	Counted      bool
 	Below, Above *translate.Sync
 	Syncs        int // how many syncs of the partition the topic still holds
 }
