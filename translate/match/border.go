@@ -102,6 +102,9 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 	if m.hit != nil {
 		next = m.hit.s.Offset
 	}
+	if i >= m.base && i >= 0 && m.hit != nil && m.hit.d.Offset < m.chain[i].Downstream {
+		return true, nil // walked to from before the nearest sync, which lies later
+	}
 	if m.prev != nil {
 		from = min(from, m.prev.d.Offset)
 	}
@@ -113,10 +116,6 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 	}
 	copied, own := int64(1), i
 	for i = max(i, m.base-1); i < m.cut; i++ {
-		to := m.d.End
-		if i+1 < len(m.chain) {
-			to = m.chain[i+1].Downstream + 1
-		}
 		if i >= m.base {
 			if copied > m.widest[i] {
 				// No stretch is wide enough, but where a run begins below what came before: only its first sync may be lost.
@@ -140,6 +139,10 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 			if b.once && !fall {
 				continue
 			}
+		}
+		to := m.d.End
+		if i+1 < len(m.chain) {
+			to = m.chain[i+1].Downstream + 1
 		}
 		// Its own record tells as well.
 		if again, err := m.inStretch(from, to); err != nil || again {

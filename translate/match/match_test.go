@@ -65,10 +65,10 @@ func TestNeverSkips(t *testing.T) {
 		first uint64
 		life  life
 	}{
-		{"mirrored once", 3000, 0, life{keep: anySyncs}},
-		{"mirrored again", 6000, 0, life{crash: true, keep: anySyncs}},
-		{"few syncs", 3000, 1 << 32, life{crash: true, keep: []int{8, 10, 12}}},
-		{"no syncs", 2000, 2 << 32, life{crash: true, keep: []int{0}}},
+		{"mirrored once", 1500, 0, life{keep: anySyncs}},
+		{"mirrored again", 4000, 0, life{crash: true, keep: anySyncs}},
+		{"few syncs", 1500, 1 << 32, life{crash: true, keep: []int{8, 10, 12}}},
+		{"no syncs", 1000, 2 << 32, life{crash: true, keep: []int{0}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +161,7 @@ func TestShares(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := tally{}
-			for seed := range uint64(800) {
+			for seed := range uint64(500) {
 				g := newDraw(3<<32 + seed)
 				w := drawWorld(g, c.life)
 				src, dst := w.sides()

@@ -97,13 +97,15 @@ func (m *Matcher) backwards(i int, floor int64) (start, bool, error) {
 	if st, err := m.anchor(i); err != nil || st != agrees || x.Upstream-m.u > near {
 		return start{}, false, err
 	}
-	ss, err := m.all(m.src, max(m.s.Start, m.u-64), x.Upstream+1, m.keeps())
-	if err != nil {
+	// What repeats shows only in a stretch that is longer than what is compared.
+	ss, err := m.all(m.src, max(m.s.Start, m.u-256), min(m.s.End, x.Upstream+257), m.keeps())
+	if err != nil || !unlike(ss, m.chain[i].mask&^HeaderSets) {
 		return start{}, false, err
 	}
+	ss = slices.DeleteFunc(ss, func(r Record) bool { return r.Offset > x.Upstream })
 	from := max(m.d.Start, x.Downstream-2*int64(len(ss))-64)
 	ds, err := m.all(m.dst, from, x.Downstream+1, committed)
-	if err != nil || !unlike(ss, m.chain[i].mask&^HeaderSets) {
+	if err != nil {
 		return start{}, false, err
 	}
 	mask, n := m.chain[i].mask, 0

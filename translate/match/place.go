@@ -202,7 +202,9 @@ func (m *Matcher) from(x start, top *pair, end, floor int64) (Answer, error) {
 			a = low
 		}
 	} else if p := t.p; p != nil && !t.ambiguous && !t.lost && !m.o.Reverse {
-		m.known = known{at: *p, mask: x.mask, link: m.below(m.u, m.cut), valid: true}
+		if k := m.below(m.u, m.cut); k < 0 || p.d.Offset >= m.chain[k].Downstream {
+			m.known = known{at: *p, mask: x.mask, link: k, valid: true}
+		}
 	}
 	a.Anchor = m.sync(x.link)
 	a.Transformed = x.mask&HeaderSets == 0

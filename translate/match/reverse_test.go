@@ -12,7 +12,7 @@ import (
 // copy holds a stretch twice.
 func TestReverse(t *testing.T) {
 	got := tally{}
-	for seed := range lives(t, 10_000) {
+	for seed := range lives(t, 3_000) {
 		g := newDraw(seed)
 		w := drawWorld(g, life{crash: seed%2 == 0, keep: anySyncs})
 		var syncs []translate.Sync
