@@ -174,6 +174,10 @@ func (w *writing) options() apply.Options {
 		idle = -1
 	}
 	o := apply.Options{Tool: tool(), IdleProof: idle, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
+	o.Commands = func(journal string) (string, string) {
+		line := func(args ...string) string { return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...)) }
+		return line("apply", "--resume", journal), line("rollback", journal)
+	}
 	return o
 }
 
@@ -273,7 +277,6 @@ func (w *writing) finish(ctx context.Context, out *apply.Outcome, journal string
 		}
 		return &exitError{exitRefused, fmt.Errorf("%w; nothing was changed", err)}
 	}
-	out.Finish, out.Undo = w.withEvidence(out.Finish), w.withEvidence(out.Undo)
 	if perr := writeOutputs(w.outs, w.streams, func(to io.Writer, screen term.Screen, format string) error {
 		if format == "json" {
 			return render.OutcomeJSON(to, out)
@@ -290,18 +293,6 @@ func (w *writing) finish(ctx context.Context, out *apply.Outcome, journal string
 		return &exitError{code: code}
 	}
 	return nil
-}
-
-// withEvidence completes commands by what finds the clusters again.
-func (w *writing) withEvidence(commands []string) []string {
-	var out []string
-	for _, c := range commands {
-		if len(w.evidence) > 0 {
-			c += " " + shellLine(w.evidence)
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // outcomeExit: 4 when nothing was written, 5 when something was and something else was not, or differs.
@@ -507,7 +498,7 @@ func (o *planned) resume(ctx context.Context, file string, outs []output) error 
 		if err != nil {
 			return err
 		}
-		if given.Digest != p.Digest {
+		if !l.Of(given) {
 			return usage("--resume %s: that journal belongs to another plan than %s", o.Resume, file)
 		}
 	}

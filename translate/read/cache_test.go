@@ -237,12 +237,17 @@ func (m *memory) Read(from, to int64) ([]match.Record, int64, error) {
 }
 
 func (m *memory) OffsetAt(ms int64) (int64, bool, error) {
+<<<<<<< HEAD
 	for _, r := range m.rs {
 		if r.Time >= ms {
 			return r.Offset, true, nil
 		}
 	}
 	return 0, false, nil
+=======
+	o, ok := firstAt(m.rs, ms)
+	return o, ok, nil
+>>>>>>> w-read
 }
 
 // TestSameAsMemory compares answers over pages with those over slices: what is cached, dropped and cut must not show.
@@ -280,8 +285,6 @@ func TestSameAsMemory(t *testing.T) {
 		most := rapid.SampledFrom([]int{1, 200, 1 << 20}).Draw(t, "kept")
 		ps, pd := src.side(first, most), dst.side(first, most)
 		ms, md := &memory{src.all(), ps.bounds}, &memory{dst.all(), pd.bounds}
-		ps.times = func(_ context.Context, at int64) (int64, bool, error) { return ms.OffsetAt(at) }
-		pd.times = func(_ context.Context, at int64) (int64, bool, error) { return md.OffsetAt(at) }
 		a, b2 := match.New(ps, pd, syncs, match.Options{}), match.New(ms, md, syncs, match.Options{})
 		for range 8 {
 			u := rapid.Int64Range(0, src.end).Draw(t, "u")
