@@ -175,7 +175,9 @@ func (w *writing) options() apply.Options {
 	}
 	o := apply.Options{Tool: tool(), IdleProof: idle, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
 	o.Commands = func(journal string) (string, string) {
-		line := func(args ...string) string { return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...)) }
+		line := func(args ...string) string {
+			return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...))
+		}
 		return line("apply", "--resume", journal), line("rollback", journal)
 	}
 	return o
