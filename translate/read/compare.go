@@ -43,8 +43,14 @@ func (l *locator) byRecords(ctx context.Context) {
 			blind = append(blind, p)
 			continue
 		}
-		p.todo = slices.Clone(p.at)
-		todo = append(todo, p)
+		for _, i := range p.at {
+			if l.ps[i].Offset >= 0 {
+				p.todo = append(p.todo, i)
+			}
+		}
+		if len(p.todo) > 0 {
+			todo = append(todo, p)
+		}
 	}
 	for turn := 0; turn < turns && len(todo) > 0 && b.over() == "" && bctx.Err() == nil; turn++ {
 		l.turn(bctx, todo)

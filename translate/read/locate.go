@@ -95,6 +95,7 @@ func Locate(ctx context.Context, clusters []Cluster, ps []plan.Position, o Optio
 		return nil, l.stats, err
 	}
 	l.byRanges()
+	l.byTimes(ctx)
 	begun = time.Now()
 	l.byRecords(ctx)
 	l.stats.Locate = time.Since(begun)
@@ -152,6 +153,10 @@ func (l *locator) byRanges() {
 			}
 			b := p.dst.Bounds
 			a.Target = &b
+			if l.ps[i].Offset < 0 {
+				because(a, "there is no position to be found")
+				continue
+			}
 			if p.brackets == nil {
 				because(a, p.syncsWhy)
 				continue
