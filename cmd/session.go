@@ -27,6 +27,7 @@ type session struct {
 	progress func(string)
 	clients  []*wire.Client
 	logs     []*logs.Log
+	remarks  snapshot.Fact[[]snapshot.Remark] // of the rules of check
 }
 
 func (s *session) live() bool { return s.bundle == nil }
@@ -37,6 +38,7 @@ func (s *session) read(ctx context.Context) (*snapshot.Snapshot, error) {
 	}
 	snap := collect.Run(ctx, s.request)
 	addLogs(snap, s.logs)
+	snap.Remarks = s.remarks
 	return snap, ctx.Err()
 }
 
@@ -94,6 +96,7 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 		return nil, usage("--offline needs a captured snapshot; make one with: mm2doctor capture FILE mm2.properties")
 	}
 	s.logs = l.logs
+	s.remarks = remarksOf(l.texts, l)
 	s.request = collect.Request{Want: s.request.Want, MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
 		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
 	if l.claimed == "" && l.setup != nil {

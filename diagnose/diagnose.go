@@ -26,6 +26,10 @@ type Ask struct {
 type Options struct {
 	Command string
 	Tool    Tool
+	// Accepted gives the reason for which somebody accepts a finding, "" for none; nil: nothing is accepted. Severity gives another
+	// severity than the rule's, 0 for none.
+	Accepted func(*finding.Finding) string
+	Severity func(*finding.Finding) finding.Severity
 }
 
 // Run judges a snapshot. The asks name what a second look would decide: an error is believed when it is still there.
@@ -44,6 +48,8 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	e.named(groups, topics)
 	e.nameBugs()
 	e.attach()
+	e.join()
+	e.accept(o)
 	e.settleSkips()
 	r := v.report(e, o)
 	return r, asks(r)

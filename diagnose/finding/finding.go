@@ -85,13 +85,14 @@ type Finding struct {
 	Because      string    `json:"because"`
 	Consequence  string    `json:"consequence,omitempty"`
 	Explains     []Effect  `json:"explains,omitempty"`
+	CausedBy     []Effect  `json:"causedBy,omitempty"` // what a rule of check found in the configuration and this follows from
 	Bugs         []string  `json:"bugs,omitempty"`
 	Confirm      []Command `json:"confirm,omitempty"`
 	Fixes        []Fix     `json:"fixes,omitempty"`
 	Docs         string    `json:"docs,omitempty"`
 }
 
-// Effect is a finding that only follows from another one.
+// Effect is a finding that only follows from another one, or one that another follows from.
 type Effect struct {
 	Code     string    `json:"code"`
 	Slug     string    `json:"slug"`

@@ -162,6 +162,9 @@ func (l *linter) key(s *setup, at place, v verdict) {
 		}
 	}
 	f := say{slug: v.slug, severity: v.severity, at: at, because: v.why, fixes: fix}
+	if v.meant != "" {
+		f.observed = props("meant", v.meant)
+	}
 	if v.severity > finding.Info {
 		f.leads = "The default, or a setting elsewhere, is in force instead."
 	}

@@ -32,6 +32,7 @@ type Options struct {
 func Run(files []File, o Options) []finding.Finding {
 	l := read(files, o)
 	l.judge()
+	l.placed()
 	return l.findings()
 }
 
