@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/lint"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
 // The rules of check and the chain tell one story. What the chain has judged stands as it was judged: a rule adds the place to it, or
@@ -52,7 +55,7 @@ type remark struct {
 func (e *engine) join() {
 	rs, st := e.v.snap.Remarks.Get()
 	if st != snapshot.Known {
-		return
+		rs = lint.Remarks(lint.Stored(e.v.snap.Flows, mm2.ReleaseOf(e.v.snap.MM2Version)), func(*finding.Finding) string { return "" })
 	}
 	var all []*remark
 	for _, r := range rs {
@@ -62,12 +65,10 @@ func (e *engine) join() {
 	}
 	chain := e.raws
 	for _, m := range all {
-		e.sameFact(m, chain)
+		e.explain(m, chain)
 	}
 	for _, m := range all {
-		if !m.used {
-			e.explain(m, chain)
-		}
+		e.sameFact(m, chain) // the place of a cause is the better one
 	}
 	for _, m := range all {
 		if !m.used && m.r.Accepted == "" && e.listed(m, chain) {
@@ -163,10 +164,36 @@ func (e *engine) inForce(m *remark, x *raw) bool {
 	if m.r.Setting == "" || x.s.flow == nil {
 		return true
 	}
-	for _, c := range []string{connSource, connCheckpoint, connHeartbeat} {
+	for _, c := range readersOf(m.r.Setting) {
 		v, st := x.s.flow.settings.get(c, m.r.Setting).Get()
 		if st == snapshot.Known && !v.Default && (v.File != m.r.File || v.Line != m.r.Line) && v.File != "" {
 			return false
+		}
+	}
+	return true
+}
+
+// readersOf are the connectors that read a setting.
+func readersOf(setting string) []string {
+	var out []string
+	k, _ := conf.LookupKey(setting)
+	for name, r := range map[string]conf.Reader{connSource: conf.Source, connCheckpoint: conf.Checkpoint, connHeartbeat: conf.Heartbeat} {
+		if k.ReadBy&r != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// runs: the setting that the rule is about is what MirrorMaker 2 runs with, as far as is known.
+func (e *engine) runs(m *remark) bool {
+	f := m.raw.s.flow
+	if m.r.Setting == "" || f == nil || m.r.File == "" {
+		return true
+	}
+	for _, c := range readersOf(m.r.Setting) {
+		if v, st := f.settings.get(c, m.r.Setting).Get(); st == snapshot.Known && v.File != m.r.File {
+			return false // what was stored says something else than the file
 		}
 	}
 	return true
@@ -181,7 +208,7 @@ func (e *engine) listed(m *remark, chain []*raw) bool {
 	troubled := slices.ContainsFunc(chain, func(x *raw) bool {
 		return x.f.Severity > finding.Info && !ownConnection(x.f.Code) && (m.r.Flow == "" || x.f.Flow == m.r.Flow)
 	})
-	if !slices.Contains(dangerous, m.r.Slug) && !(troubled && m.raw.f.Severity == finding.Error) {
+	if !(slices.Contains(dangerous, m.r.Slug) && e.runs(m)) && !(troubled && m.raw.f.Severity == finding.Error) {
 		m.raw.f.Severity = finding.Info
 	}
 	m.raw.f.Severity = min(m.raw.f.Severity, finding.Warning)
