@@ -38,7 +38,7 @@ var leadsTo = map[string][]finding.Code{
 var slugLeadsTo = map[string][]finding.Code{
 	"malformed-flow-key": {5}, "unknown-alias-in-flow": {5}, "clusters-missing": {5}, "blank-alias": {107, 101}, "alias-override": {102, 115, 101, 103, 107, 201},
 	"group-offset-sync-unsupported": {301}, "legacy-policy-class": {209, 107}, "separator-mismatch": {209, 107, 101, 103, 201}, "policy-mismatch": {209, 107, 101, 103, 201},
-	"identity-loop": {407}, "offset-syncs-conflict": {112, 208, 109, 101, 201},
+	"identity-loop": {407}, "identity-fan-in": {312}, "offset-syncs-conflict": {112, 208, 109, 101, 201},
 }
 
 // dangerous are rules about what no link shows before it strikes: they stay warnings where all is well today.

@@ -67,13 +67,10 @@ func TestRemarks(t *testing.T) {
 
 // TestStoredRemarks: without a text, what MirrorMaker 2 stored is judged by the rules about what is in force.
 func TestStoredRemarks(t *testing.T) {
-	s := *readBundle(t, "../fixtures/codes/MM2D-301/near.json")
+	s := *readBundle(t, "../fixtures/codes/MM2D-302/near.json")
 	s.Flows = append([]snapshot.Flow(nil), s.Flows...)
 	for i := range s.Flows {
-		c, st := s.Flows[i].Running.Get()
-		if st != snapshot.Known {
-			continue
-		}
+		c := s.Flows[i].Running.Or(snapshot.Connectors{Enabled: true})
 		c.Checkpoint = append([]snapshot.ConfigEntry{{Key: "refresh.groups.enabled", Value: "false"}}, c.Checkpoint...)
 		s.Flows[i].Running = snapshot.Is(c)
 	}

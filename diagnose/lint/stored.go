@@ -10,7 +10,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
-// Stored judges the settings that MirrorMaker 2 itself stored, where no text was read. Only rules about what is in force can be: which
+// Stored judges the settings that MirrorMaker 2 itself stored, else those that a snapshot keeps of a file, where no text was read. Only rules about what is in force can be: which
 // keys somebody wrote, and how, is not known any more.
 func Stored(flows []snapshot.Flow, v mm2.Version) []finding.Finding {
 	l := read(nil, Options{Version: v})
@@ -19,7 +19,9 @@ func Stored(flows []snapshot.Flow, v mm2.Version) []finding.Finding {
 	for _, f := range flows {
 		run, st := f.Running.Get()
 		if st != snapshot.Known {
-			continue
+			if run, st = f.Configured.Get(); st != snapshot.Known || !run.Enabled {
+				continue
+			}
 		}
 		if f.Mode == "dedicated" || f.Mode == "discovered" {
 			mode = dedicated
@@ -48,7 +50,9 @@ func Stored(flows []snapshot.Flow, v mm2.Version) []finding.Finding {
 	l.together()
 	for i := range l.out {
 		f := &l.out[i]
-		f.Subject = finding.Subject{Connector: f.Subject.File, Key: f.Subject.Key}
+		if at := &f.Subject; at.Line == 0 {
+			*at = finding.Subject{Connector: at.File, Key: at.Key}
+		}
 		f.Subjects, f.SubjectCount = nil, 1
 		for j := range f.Fixes {
 			f.Fixes[j].Steps = nil
@@ -64,20 +68,24 @@ func storedConnector(f snapshot.Flow, class string, entries []snapshot.ConfigEnt
 		name = class
 	}
 	n := &confdoc.Node{Kind: confdoc.Map}
-	put := func(key, value string) {
-		n.Fields = append(n.Fields, confdoc.Field{Key: key, Value: &confdoc.Node{Kind: confdoc.String, Value: value}})
+	file := name
+	put := func(key, value string, e snapshot.ConfigEntry) {
+		if e.File != "" {
+			file = e.File
+		}
+		n.Fields = append(n.Fields, confdoc.Field{Key: key, Line: e.Line, Column: e.Column, Value: &confdoc.Node{Kind: confdoc.String, Value: value}})
 	}
-	put("connector.class", "org.apache.kafka.connect.mirror."+class)
-	put("source.cluster.alias", f.Source)
-	put("target.cluster.alias", f.Target)
+	put("connector.class", "org.apache.kafka.connect.mirror."+class, snapshot.ConfigEntry{})
+	put("source.cluster.alias", f.Source, snapshot.ConfigEntry{})
+	put("target.cluster.alias", f.Target, snapshot.ConfigEntry{})
 	for _, e := range entries {
 		if !e.Default && !e.Hidden && !strings.HasPrefix(e.Key, "source.cluster.alias") && !strings.HasPrefix(e.Key, "target.cluster.alias") {
-			put(e.Key, e.Value)
+			put(e.Key, e.Value, e)
 		}
 	}
 	r := conf.Source
 	if class == "MirrorCheckpointConnector" {
 		r = conf.Checkpoint
 	}
-	return conf.Connector{Reader: r, Name: name, File: name, Config: n}
+	return conf.Connector{Reader: r, Name: name, File: file, Config: n}
 }
