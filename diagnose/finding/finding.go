@@ -125,7 +125,8 @@ type Step struct {
 	Text        string   `json:"text"`
 	Command     string   `json:"command,omitempty"`
 	Properties  Observed `json:"properties,omitempty"`
-	File        string   `json:"file,omitempty"` // where the properties go
+	File        string   `json:"file,omitempty"`   // where the properties go
+	Rename      string   `json:"rename,omitempty"` // the new name of the key that the finding is about; nothing else can be meant
 	Stops       []string `json:"stops,omitempty"`
 	Destructive bool     `json:"destructive"`
 	Undo        string   `json:"undo,omitempty"`
