@@ -43,17 +43,17 @@ func TestWorkerFile(t *testing.T) {
 		files []File
 		want  string
 	}{
-		{"no worker", []File{json("")}, "j:2 checkpoint-connector-missing error; j:2 converter-missing warning"},
-		{"converters of its own", []File{json(own), file(worker)}, "j:2 checkpoint-connector-missing error"},
-		{"the worker decides", []File{json(""), file(worker)}, "j:2 checkpoint-connector-missing error; j:2 converter-missing error"},
-		{"the worker's are right", []File{json(""), file(strings.Replace(worker, "json.JsonConverter", "converters.ByteArrayConverter", 1))}, "j:2 checkpoint-connector-missing error"},
-		{"attached to the source", []File{json(own), file(strings.Replace(worker, "b:9092", "a:9092", 1))}, "j:2 checkpoint-connector-missing error; w:1 connect-cluster-not-target error"},
-		{"and told where to write", []File{json(own + `, "producer.override.bootstrap.servers": "b:9092"`), file(strings.Replace(worker, "b:9092", "a:9092", 1))}, "j:2 checkpoint-connector-missing error"},
-		{"exactly once, not switched on", []File{json(own + `, "exactly.once.support": "required", "consumer.isolation.level": "read_committed"`), file(worker)}, "j:2 checkpoint-connector-missing error; j:5 exactly-once-incomplete error"},
-		{"exactly once", []File{json(own + `, "exactly.once.support": "required", "source.consumer.isolation.level": "read_committed"`), file(worker + "exactly.once.source.support=enabled\n")}, "j:2 checkpoint-connector-missing error"},
-		{"one topic for two", []File{json(own), file(strings.Replace(worker, "connect-status", "connect-configs", 1))}, "j:2 checkpoint-connector-missing error; w:7 worker-group-collision error"},
-		{"two groups, the same topics", []File{json(own), file(worker), {"v", []byte(strings.Replace(worker, "group.id=connect", "group.id=other", 1))}}, "j:2 checkpoint-connector-missing error; v:5 worker-group-collision error; v:6 worker-group-collision error; v:7 worker-group-collision error"},
-		{"two workers of one group", []File{json(own), file(worker), {"v", []byte(worker)}}, "j:2 checkpoint-connector-missing error"},
+		{"no worker", []File{json("")}, "j:2 converter-missing warning"},
+		{"converters of its own", []File{json(own), file(worker)}, ""},
+		{"the worker decides", []File{json(""), file(worker)}, "j:2 converter-missing error"},
+		{"the worker's are right", []File{json(""), file(strings.Replace(worker, "json.JsonConverter", "converters.ByteArrayConverter", 1))}, ""},
+		{"attached to the source", []File{json(own), file(strings.Replace(worker, "b:9092", "a:9092", 1))}, "w:1 connect-cluster-not-target error"},
+		{"and told where to write", []File{json(own + `, "producer.override.bootstrap.servers": "b:9092"`), file(strings.Replace(worker, "b:9092", "a:9092", 1))}, ""},
+		{"exactly once, not switched on", []File{json(own + `, "exactly.once.support": "required", "consumer.isolation.level": "read_committed"`), file(worker)}, "j:4 exactly-once-incomplete error"},
+		{"exactly once", []File{json(own + `, "exactly.once.support": "required", "source.consumer.isolation.level": "read_committed"`), file(worker + "exactly.once.source.support=enabled\n")}, ""},
+		{"one topic for two", []File{json(own), file(strings.Replace(worker, "connect-status", "connect-configs", 1))}, "w:7 worker-group-collision error"},
+		{"two groups, the same topics", []File{json(own), file(worker), {"v", []byte(strings.Replace(worker, "group.id=connect", "group.id=other", 1))}}, "v:5 worker-group-collision error; v:6 worker-group-collision error; v:7 worker-group-collision error"},
+		{"two workers of one group", []File{json(own), file(worker), {"v", []byte(worker)}}, ""},
 	} {
 		if got := told(tc.files...); got != tc.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tc.name, got, tc.want)
