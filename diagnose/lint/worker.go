@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 // Worker says that a text is the file of a Connect worker, as connect-distributed takes it. It is judged together with the connectors that
 // the worker runs, and not by itself.
 func Worker(b []byte) bool {
-	if kindOf(b) != confdoc.KindProperties || Recognised(b) {
+	if !bytes.Contains(b, []byte("config.storage.topic")) || kindOf(b) != confdoc.KindProperties || Recognised(b) {
 		return false
 	}
 	p, _ := confdoc.ParseProperties("", b)
@@ -69,10 +70,7 @@ func (l *linter) workers(s *setup) {
 	s.SetWorker(w.file, w.props)
 	on := conf.Cluster{Bootstrap: conf.Effective{Value: w.props.Value("bootstrap.servers")}}
 	for _, f := range s.flows {
-		elsewhere := false
-		for _, key := range []string{"producer.override.bootstrap.servers"} {
-			_, elsewhere = f.Given(conf.Source, key)
-		}
+		_, elsewhere := f.Given(conf.Source, "producer.override.bootstrap.servers")
 		if elsewhere || opaque(on.Bootstrap.Value) || !sameCluster(on, s.cluster(f.Source)) || sameCluster(on, s.cluster(f.Target)) {
 			continue
 		}
