@@ -23,6 +23,8 @@ const (
 	exitFinding     = 1   // a finding at or above --fail-on
 	exitUsage       = 2   // bad usage, or an input that cannot be read or lacks what the command needs
 	exitIncomplete  = 3   // none of those, but a link is unknown or the doctor's own connection failed
+	exitRefused     = 4   // refused, nothing was changed
+	exitPartial     = 5   // something was changed, and something else was refused, failed or differs
 	exitInterrupted = 130 // interrupted with nothing written
 )
 

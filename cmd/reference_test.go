@@ -44,8 +44,9 @@ func reference(c *cobra.Command) []byte {
 	if !c.HasParent() {
 		fmt.Fprintf(&b, "\n## Exit codes\n\nThe same for every output format.\n\n| code | meaning |\n|---|---|\n"+
 			"| %d | every link has a known status, and nothing is at or above `--fail-on` |\n| %d | a finding at or above it; for `records`, a record that does not decode |\n"+
-			"| %d | bad usage, or an input that cannot be read; nothing is on standard output |\n| %d | neither, but a link is unknown or the doctor itself could not connect |\n| %d | interrupted |\n",
-			exitOK, exitFinding, exitUsage, exitIncomplete, exitInterrupted)
+			"| %d | bad usage, or an input that cannot be read; nothing is on standard output |\n| %d | neither, but a link is unknown or the doctor itself could not connect |\n"+
+			"| %d | `translate`: refused, nothing was changed |\n| %d | `translate`: something was changed, and something else was refused, failed or differs |\n| %d | interrupted, nothing was written |\n",
+			exitOK, exitFinding, exitUsage, exitIncomplete, exitRefused, exitPartial, exitInterrupted)
 	}
 	return b.Bytes()
 }
@@ -66,7 +67,10 @@ func allCommands() []*cobra.Command {
 	root := newRoot(&term.Streams{Env: func(string) string { return "" }})
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
-	out := append([]*cobra.Command{root}, commands(root)...)
+	out := []*cobra.Command{root}
+	for i := 0; i < len(out); i++ {
+		out = append(out, commands(out[i])...)
+	}
 	for _, c := range out[1:] {
 		c.InitDefaultHelpFlag()
 	}

@@ -24,7 +24,7 @@ __consumer_offsets on the target, names the first broken link with the numbers t
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage("%v\nSee '%s --help'", err, c.CommandPath())
 	})
-	c.AddCommand(newDiagnose(s, nil), newDemo(s), newCheck(s), newRecords(s), newCapture(s), newExplain(s), newVersion(s))
+	c.AddCommand(newDiagnose(s, nil), newTranslate(s), newDemo(s), newCheck(s), newRecords(s), newCapture(s), newExplain(s), newVersion(s))
 	c.CompletionOptions.HiddenDefaultCmd = true
 	strict(c)
 	return c

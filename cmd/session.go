@@ -26,6 +26,7 @@ type session struct {
 	request  collect.Request
 	progress func(string)
 	clients  []*wire.Client
+	configs  map[string]wire.Config // by alias, for further connections
 	logs     []*logs.Log
 	remarks  snapshot.Fact[[]snapshot.Remark] // of the rules of check
 }
@@ -95,6 +96,11 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	if o.Offline {
 		return nil, usage("--offline needs a captured snapshot; make one with: mm2doctor capture FILE mm2.properties")
 	}
+	return s, o.prepare(ctx, s, l)
+}
+
+// prepare turns evidence about live clusters into what the collector is asked for.
+func (o *diagnoseOptions) prepare(ctx context.Context, s *session, l *loaded) (err error) {
 	s.logs = l.logs
 	s.remarks = remarksOf(l.texts, l)
 	s.request = collect.Request{Want: s.request.Want, MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
@@ -106,21 +112,21 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 		s.request.MM2VersionFrom = "the resource in " + l.file
 	}
 	if o.ConnectConf != "" && len(o.ConnectURL) == 0 {
-		return nil, usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
+		return usage("--connect-config is for --connect-url, which is missing; add --connect-url https://HOST:8443")
 	}
 	switch {
 	case len(l.strimzi) > 0 && len(l.jsons) > 0:
-		return nil, usage("%s: give the KafkaMirrorMaker2 resource or connector JSON, not both: the operator makes the connectors from the resource", l.file)
+		return usage("%s: give the KafkaMirrorMaker2 resource or connector JSON, not both: the operator makes the connectors from the resource", l.file)
 	case len(l.strimzi) > 0:
 		if err = o.fromSetup(s, l); err == nil && len(o.ConnectURL) > 0 {
 			hc, err := o.connectHTTP()
 			if err != nil {
-				return nil, err
+				return err
 			}
 			s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
 		}
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
-		return nil, usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
+		return usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
 	case l.setup != nil:
 		err = o.fromSetup(s, l)
 	case len(o.ConnectURL)+len(l.jsons) > 0:
@@ -128,7 +134,7 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 	default:
 		err = o.fromAddresses(ctx, s, l)
 	}
-	return s, err
+	return err
 }
 
 // narrow applies the scope flags to a bundle.
@@ -341,11 +347,16 @@ func (o *diagnoseOptions) open(s *session, l *loaded, alias string, addrs []stri
 	if err != nil {
 		return collect.Cluster{}, &exitError{exitUsage, fmt.Errorf("cluster %s: %w", alias, err)}
 	}
-	c, err := wire.Open(wire.Config{Bootstrap: addrs, TLS: set.TLS, SASL: set.SASL, Timeout: o.Timeout, Alias: alias, Resolve: l.resolve})
+	cfg := wire.Config{Bootstrap: addrs, TLS: set.TLS, SASL: set.SASL, Timeout: o.Timeout, Alias: alias, Resolve: l.resolve}
+	c, err := wire.Open(cfg)
 	if err != nil {
 		return collect.Cluster{}, &exitError{exitUsage, err}
 	}
 	s.clients = append(s.clients, c)
+	if s.configs == nil {
+		s.configs = map[string]wire.Config{}
+	}
+	s.configs[alias] = cfg
 	return collect.Cluster{Alias: alias, Bootstrap: addrs, CommandConfig: file, Client: c, Login: set.Login()}, nil
 }
 
@@ -402,8 +413,16 @@ func (o *diagnoseOptions) fromAddresses(ctx context.Context, s *session, l *load
 	if src.Alias == dst.Alias {
 		src.Alias, dst.Alias = "source", "target"
 	}
+	s.name(src.Alias, orAlias(sa, "source"), dst.Alias, orAlias(ta, "target"))
 	s.request.Clusters = []collect.Cluster{src, dst}
 	return ctx.Err()
+}
+
+// name keeps the connections' settings under the aliases that were found.
+func (s *session) name(source, sourceWas, target, targetWas string) {
+	a, b := s.configs[sourceWas], s.configs[targetWas]
+	a.Alias, b.Alias = source, target
+	s.configs = map[string]wire.Config{source: a, target: b}
 }
 
 func orAlias(a, d string) string {

@@ -60,6 +60,11 @@ func badCalls(text string, cmds map[string][]string) []string {
 				continue
 			}
 			rest, _, _ := strings.Cut(call[2], " #")
+			if words := strings.Fields(rest); len(words) > 0 {
+				if sub, ok := cmds[call[1]+"_"+words[0]]; ok {
+					flags = sub
+				}
+			}
 			for _, f := range flagRE.FindAllStringSubmatch(rest, -1) {
 				if !slices.Contains(flags, f[1]) {
 					bad = append(bad, "mm2doctor "+call[1]+" "+f[1])

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed codes/MM2D-*.md ci.md decision-tree.md reading-a-report.md snapshot.md
+//go:embed codes/MM2D-*.md ci.md decision-tree.md reading-a-report.md snapshot.md translate.md
 var files embed.FS
 
 const (

@@ -25,9 +25,9 @@ func (cl *cluster) commitTimes(ctx context.Context, groups map[string]*snapshot.
 		group string
 		tp    kafka.TopicPartition
 	}
-	newest, seen := map[key]wire.Commit{}, map[string]bool{}
+	newest, seen := map[key]wire.LoggedCommit{}, map[string]bool{}
 	entered := map[string]wire.Entered{}
-	bad := cl.Client.ReadCommits(ctx, slices.Sorted(maps.Keys(groups)), mostCommits, wire.CommitLog{Commit: func(c wire.Commit) {
+	bad := cl.Client.ReadCommits(ctx, slices.Sorted(maps.Keys(groups)), mostCommits, wire.CommitLog{Commit: func(c wire.LoggedCommit) {
 		seen[c.Group] = true
 		newest[key{c.Group, kafka.TopicPartition{Topic: c.Topic, Partition: c.Partition}}] = c
 	}, Entered: func(e wire.Entered) { entered[e.Group] = e }})

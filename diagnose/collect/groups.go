@@ -63,17 +63,23 @@ func (c *collector) groups(ctx context.Context, cl *cluster, also []string) snap
 	}
 	out := make([]snapshot.Group, 0, len(l.Groups))
 	var refs []wire.GroupRef
-	var names []string
+	var names, shares []string
 	for id, g := range listed {
 		refs = append(refs, wire.GroupRef{ID: id, Type: g.Type})
-		if g.ProtocolType == "" || g.ProtocolType == "consumer" {
+		switch {
+		case g.Type == kafka.TypeShare:
+			shares = append(shares, id)
+		case g.ProtocolType == "" || g.ProtocolType == "consumer" || g.Type == kafka.TypeStreams:
 			names = append(names, id)
 		}
 	}
 	described := cl.Client.DescribeGroups(ctx, refs)
 	offsets := cl.Client.FetchOffsets(ctx, names)
+	positions := c.shares(ctx, cl, shares)
 	for id, g := range listed {
-		out = append(out, group(cl.Alias, id, g, described[id], offsets))
+		x := group(cl.Alias, id, g, described[id], offsets)
+		x.Shares = positions[id]
+		out = append(out, x)
 	}
 	if c.Want != nil { // groups out of scope are listed by name only, for "did you mean"
 		for _, g := range l.Groups {

@@ -11,6 +11,10 @@ type Entry struct {
 	Title    string
 }
 
+// OfTranslation says that the code belongs to plans of a translation and to what carries them out: it has fixtures in
+// fixtures/plans instead of snapshots.
+func (e Entry) OfTranslation() bool { return e.Code/100 == 7 }
+
 // OfConfiguration says that only rules over configurations find the code: it has fixtures in fixtures/lint instead of snapshots.
 func (e Entry) OfConfiguration() bool { return e.Code/100 == 5 }
 
@@ -120,6 +124,19 @@ var Codes = []Entry{
 	{608, "config-not-in-force", nil, Warning, LinkNone, "What runs differs from the configuration file"},
 	{609, "checkpoint-task-storm", nil, Warning, LinkCheckpoints, "The checkpoint tasks are started anew again and again"},
 	{610, "latency-budget", nil, Info, LinkCommit, "The intervals add up to a long time for an offset to arrive"},
+	{701, "refused-active-group", nil, Error, LinkNone, "The group has members on the cluster that would be written"},
+	{702, "plan-stale", nil, Error, LinkNone, "The plan is too old, or what it saw has changed since"},
+	{703, "wrong-cluster", nil, Error, LinkNone, "The cluster is not the one that was planned for"},
+	{704, "would-rewind", nil, Error, LinkNone, "The group would go back on the cluster that is written"},
+	{705, "would-skip", nil, Error, LinkNone, "The group would never read records that are there"},
+	{706, "verify-mismatch", nil, Error, LinkNone, "What was read back is not what was written"},
+	{707, "type-conflict", nil, Error, LinkNone, "The group cannot be written, or not be taken over, because of its type"},
+	{708, "seems-consumed", nil, Error, LinkNone, "The group has no members, and yet its offsets move"},
+	{709, "unmapped", []string{"not-mirrored-back"}, Error, LinkNone, "Nothing leads from the position to the other cluster"},
+	{710, "will-not-hold-while-mm2-runs", []string{"may-not-hold"}, Error, LinkNone, "MirrorMaker 2 puts its own number over the one that is set"},
+	{711, "journal-unwritable", nil, Error, LinkNone, "The journal cannot be written, so nothing is"},
+	{712, "partial", nil, Error, LinkNone, "Some groups were written, others were not"},
+	{713, "direction-contradicts", nil, Error, LinkNone, "The data does not go the way that the flow says"},
 	{612, "store-load-failed", nil, Error, LinkCheckpoints, "The checkpoint task says RUNNING and never loaded its offset syncs"},
 }
 

@@ -18,6 +18,16 @@ func (c Code) String() string { return fmt.Sprintf("MM2D-%03d", int(c)) }
 // MarshalText makes codes readable in JSON.
 func (c Code) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
+// UnmarshalText reads what MarshalText writes.
+func (c *Code) UnmarshalText(b []byte) error {
+	var n int
+	if _, err := fmt.Sscanf(string(b), "MM2D-%d", &n); err != nil || Code(n).String() != string(b) {
+		return fmt.Errorf("%q is no code", b)
+	}
+	*c = Code(n)
+	return nil
+}
+
 // Severity: only errors and warnings change the verdict.
 type Severity int
 
@@ -42,6 +52,21 @@ func (s Severity) String() string {
 
 // MarshalText makes severities readable in JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (s *Severity) UnmarshalText(b []byte) error {
+	for x := Info; x <= Error; x++ {
+		if x.String() == string(b) {
+			*s = x
+			return nil
+		}
+	}
+	if string(b) == "none" {
+		*s = 0
+		return nil
+	}
+	return fmt.Errorf("%q is no severity", b)
+}
 
 // Link is one arrow of the chain. LinkNone is for findings about the tool's own connection or a configuration.
 type Link int

@@ -181,6 +181,20 @@ type Group struct {
 	// Since is when a classic group came into the state it is in, ms by the broker's clock, from its record in
 	// __consumer_offsets (currentStateTimestamp); 0 where that is not known.
 	Since int64 `json:"since,omitempty"`
+	// Shares are the positions of a share group (KIP-932), which has no committed offsets. Sorted by topic, partition.
+	Shares Fact[[]SharePosition] `json:"shares,omitzero"`
+}
+
+// SharePosition is how far a share group has come in one partition. Start is the start offset that the broker stores (-1: the
+// partition was never read), Lag how many records from it to End are not done (KIP-1226; -1 where the broker does not tell), Open
+// the lowest record that is not done, where the acknowledgements could be read.
+type SharePosition struct {
+	Topic     string `json:"topic"`
+	Partition int32  `json:"partition"`
+	Start     int64  `json:"start"`
+	Lag       int64  `json:"lag"`
+	End       int64  `json:"end"` // log end taken after the lag; -1 where it was not read
+	Open      *int64 `json:"open,omitempty"`
 }
 
 // Removed is a tombstone of __consumer_offsets; Time is the broker's clock then, ms.

@@ -15,28 +15,39 @@ const (
 	CoordinatorLoadInProgress  ErrorCode = 14
 	CoordinatorNotAvailable    ErrorCode = 15
 	NotCoordinator             ErrorCode = 16
+	IllegalGeneration          ErrorCode = 22
+	InvalidGroupID             ErrorCode = 24
 	UnknownMemberID            ErrorCode = 25
+	RebalanceInProgress        ErrorCode = 27
+	InvalidCommitOffsetSize    ErrorCode = 28
 	TopicAuthorizationFailed   ErrorCode = 29
 	GroupAuthorizationFailed   ErrorCode = 30
 	ClusterAuthorizationFailed ErrorCode = 31
 	UnsupportedSASLMechanism   ErrorCode = 33
 	IllegalSASLState           ErrorCode = 34
 	UnsupportedVersion         ErrorCode = 35
+	InvalidRequest             ErrorCode = 42
 	SecurityDisabled           ErrorCode = 54
 	SASLAuthenticationFailed   ErrorCode = 58
+	NonEmptyGroup              ErrorCode = 68
 	GroupIDNotFound            ErrorCode = 69
+	FencedLeaderEpoch          ErrorCode = 74
+	GroupSubscribedToTopic     ErrorCode = 86
+	UnstableOffsetCommit       ErrorCode = 88
+	StaleMemberEpoch           ErrorCode = 113
 )
 
 var names = map[ErrorCode]string{
 	-1: "UNKNOWN_SERVER_ERROR", 1: "OFFSET_OUT_OF_RANGE", 2: "CORRUPT_MESSAGE", 3: "UNKNOWN_TOPIC_OR_PARTITION", 5: "LEADER_NOT_AVAILABLE",
 	6: "NOT_LEADER_OR_FOLLOWER", 7: "REQUEST_TIMED_OUT", 8: "BROKER_NOT_AVAILABLE", 9: "REPLICA_NOT_AVAILABLE", 12: "OFFSET_METADATA_TOO_LARGE",
 	13: "NETWORK_EXCEPTION", 14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR", 17: "INVALID_TOPIC_EXCEPTION",
-	22: "ILLEGAL_GENERATION", 23: "INCONSISTENT_GROUP_PROTOCOL", 24: "INVALID_GROUP_ID", 25: "UNKNOWN_MEMBER_ID", 27: "REBALANCE_IN_PROGRESS",
+	22: "ILLEGAL_GENERATION", 23: "INCONSISTENT_GROUP_PROTOCOL", 24: "INVALID_GROUP_ID", 25: "UNKNOWN_MEMBER_ID", 27: "REBALANCE_IN_PROGRESS", 28: "INVALID_COMMIT_OFFSET_SIZE",
 	29: "TOPIC_AUTHORIZATION_FAILED", 30: "GROUP_AUTHORIZATION_FAILED", 31: "CLUSTER_AUTHORIZATION_FAILED", 33: "UNSUPPORTED_SASL_MECHANISM",
 	34: "ILLEGAL_SASL_STATE", 35: "UNSUPPORTED_VERSION", 41: "NOT_CONTROLLER", 42: "INVALID_REQUEST", 54: "SECURITY_DISABLED", 56: "KAFKA_STORAGE_ERROR",
 	58: "SASL_AUTHENTICATION_FAILED", 68: "NON_EMPTY_GROUP", 69: "GROUP_ID_NOT_FOUND", 72: "LISTENER_NOT_FOUND", 74: "FENCED_LEADER_EPOCH",
 	75: "UNKNOWN_LEADER_EPOCH", 76: "UNSUPPORTED_COMPRESSION_TYPE", 78: "OFFSET_NOT_AVAILABLE", 86: "GROUP_SUBSCRIBED_TO_TOPIC",
 	87: "INVALID_RECORD", 88: "UNSTABLE_OFFSET_COMMIT", 89: "THROTTLING_QUOTA_EXCEEDED", 100: "UNKNOWN_TOPIC_ID",
+	82: "FENCED_INSTANCE_ID", 110: "FENCED_MEMBER_EPOCH", 113: "STALE_MEMBER_EPOCH", 124: "FENCED_STATE_EPOCH",
 }
 
 // Name gives the constant of Kafka's protocol guide, or the number.

@@ -88,7 +88,8 @@ func nextBatch(b []byte, from int64) (bt batch, rest []byte, ok bool, err error)
 // decoder gives the records of batches; it keeps its buffers between calls.
 type decoder struct {
 	inflater
-	rec kafka.Record
+	rec  PageRecord
+	keys map[string]string // header keys that were seen: few, and the same in every record
 }
 
 // abortMarker tells an abort marker from a commit marker; ok is false for an empty or foreign control batch.
@@ -170,18 +171,33 @@ func (d *decoder) record(bt batch, b []byte) (int64, error) {
 		if v, b, ok = field(b); !ok {
 			return 0, errCut
 		}
-		hs = append(hs, kafka.Header{Key: string(k), Value: v})
+		hs = append(hs, kafka.Header{Key: d.headerKey(k), Value: v})
 	}
 	if len(b) != 0 {
 		return 0, errors.New("a record holds more bytes than its fields")
 	}
-	r := &d.rec
+	r := &d.rec.Record
 	r.Offset, r.Key, r.Value, r.Headers = bt.base+od, key, value, hs
 	r.LeaderEpoch, r.ProducerID = bt.epoch, bt.producer
 	if r.Timestamp = bt.firstTime + td; bt.attr&attrLogAppendTime != 0 {
 		r.Timestamp = bt.maxTime // the broker writes only the batch's maximum (KIP-32)
 	}
 	return r.Offset, nil
+}
+
+// headerKey makes a string of a header's key, without a new copy for those that were seen before.
+func (d *decoder) headerKey(k []byte) string {
+	if s, ok := d.keys[string(k)]; ok {
+		return s
+	}
+	s := string(k)
+	if len(d.keys) < 256 && len(k) < 256 {
+		if d.keys == nil {
+			d.keys = map[string]string{}
+		}
+		d.keys[s] = s
+	}
+	return s
 }
 
 // field takes a length and that many bytes; a negative length is null.

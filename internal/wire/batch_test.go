@@ -91,7 +91,7 @@ func decodeAll(raw []byte) (recs []kafka.Record, err error) {
 		}
 		b = rest
 		if err := d.each(bt, func(int64, []byte) error {
-			r := d.rec
+			r := d.rec.Record
 			r.Key, r.Value, r.Headers = bytes.Clone(r.Key), bytes.Clone(r.Value), append([]kafka.Header(nil), r.Headers...)
 			recs = append(recs, r)
 			return nil
@@ -217,20 +217,20 @@ func FuzzFetchAnswer(f *testing.F) {
 		t.Partitions = append(t.Partitions, p)
 		r.Topics = append(r.Topics, t)
 		b := r.AppendTo(nil)
-		got, err := parseFetch(b, v, "t", 0)
+		got, _, err := parseFetch(b, v, "t", 0)
 		if err != nil || string(got.records) != "batches" || len(got.aborted) != 1 || got.aborted[0] != (aborted{1, 2}) {
 			f.Fatalf("v%d: %+v %v", v, got, err)
 		}
-		if _, err := parseFetch(b, v, "u", 0); err == nil {
+		if _, _, err := parseFetch(b, v, "u", 0); err == nil {
 			f.Fatal("an answer about another topic was taken")
 		}
-		if _, err := parseFetch(b, v, "t", 1); err == nil {
+		if _, _, err := parseFetch(b, v, "t", 1); err == nil {
 			f.Fatal("an answer about another partition was taken")
 		}
 		f.Add(b, v)
 	}
 	f.Fuzz(func(t *testing.T, b []byte, v int16) {
-		got, err := parseFetch(b, 4+(v&7), "t", 0)
+		got, _, err := parseFetch(b, 4+(v&7), "t", 0)
 		if err == nil && len(got.records) > len(b) {
 			t.Fatal("records out of nothing")
 		}

@@ -76,6 +76,7 @@ type Client struct {
 	leaders  map[kafka.TopicPartition]int32
 	coords   map[string]int32
 	internal map[string]bool      // internal topics that are known to exist
+	epochs   map[sharePart]int32  // leader epochs of share partitions, as read
 	failing  map[string]time.Time // address → first failure since it last answered
 }
 
@@ -84,7 +85,7 @@ func Open(cfg Config) (*Client, error) {
 	c := &Client{
 		cfg: cfg, alias: cfg.Alias, timeout: cfg.Timeout, unknownFor: defaultUnknownFor,
 		versions: map[string]map[int16][2]int16{}, brokers: map[int32]string{},
-		leaders: map[kafka.TopicPartition]int32{}, coords: map[string]int32{}, internal: map[string]bool{},
+		leaders: map[kafka.TopicPartition]int32{}, coords: map[string]int32{}, internal: map[string]bool{}, epochs: map[sharePart]int32{},
 	}
 	if c.cfg.ClientID == "" {
 		c.cfg.ClientID = "mm2doctor"

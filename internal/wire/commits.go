@@ -11,9 +11,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Commit is one record of __consumer_offsets about a committed offset. Removed is a tombstone: the offset expired, was deleted
+// LoggedCommit is one record of __consumer_offsets about a committed offset. Removed is a tombstone: the offset expired, was deleted
 // or went with its group. Time is the broker's clock at the commit, ms; of a tombstone the time of the record.
-type Commit struct {
+type LoggedCommit struct {
 	Group     string
 	Topic     string
 	Partition int32
@@ -33,7 +33,7 @@ type Entered struct {
 
 // CommitLog is told what ReadCommits finds, in the order of each partition, one call at a time.
 type CommitLog struct {
-	Commit  func(Commit)
+	Commit  func(LoggedCommit)
 	Entered func(Entered)
 }
 
@@ -117,21 +117,21 @@ func groupPartition(group string, partitions int32) int32 {
 }
 
 // decodeCommit reads a record of key version 0 or 1; others are about groups, members and assignments.
-func decodeCommit(r *kafka.Record) (Commit, bool) {
+func decodeCommit(r *kafka.Record) (LoggedCommit, bool) {
 	if len(r.Key) < 2 || r.Key[0] != 0 || r.Key[1] > 1 {
-		return Commit{}, false
+		return LoggedCommit{}, false
 	}
 	var k kmsg.OffsetCommitKey
 	if k.ReadFrom(r.Key) != nil {
-		return Commit{}, false
+		return LoggedCommit{}, false
 	}
-	out := Commit{Group: k.Group, Topic: k.Topic, Partition: k.Partition, Time: r.Timestamp, Removed: r.Value == nil}
+	out := LoggedCommit{Group: k.Group, Topic: k.Topic, Partition: k.Partition, Time: r.Timestamp, Removed: r.Value == nil}
 	if out.Removed {
 		return out, true
 	}
 	var v kmsg.OffsetCommitValue
 	if v.ReadFrom(r.Value) != nil || v.Version > 4 {
-		return Commit{}, false
+		return LoggedCommit{}, false
 	}
 	out.Offset, out.Time = v.Offset, v.CommitTimestamp
 	if v.ExpireTimestamp > 0 {

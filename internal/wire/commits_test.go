@@ -57,9 +57,9 @@ func TestReadCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := open(t, k.ListenAddrs(), nil)
-	var got []Commit
+	var got []LoggedCommit
 	var entered []Entered
-	if bad := c.ReadCommits(ctx(t), []string{"billing", "nobody"}, 1<<20, CommitLog{func(cm Commit) { got = append(got, cm) }, func(e Entered) { entered = append(entered, e) }}); len(bad) > 0 {
+	if bad := c.ReadCommits(ctx(t), []string{"billing", "nobody"}, 1<<20, CommitLog{func(cm LoggedCommit) { got = append(got, cm) }, func(e Entered) { entered = append(entered, e) }}); len(bad) > 0 {
 		t.Fatal(bad)
 	}
 	if want := []Entered{{"billing", 77, true}, {"billing", 88, false}}; !slices.Equal(entered, want) {
@@ -69,7 +69,7 @@ func TestReadCommits(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for i, cm := range got[:5] {
-		want := Commit{Group: "billing", Topic: "orders", Partition: 2, Offset: int64(i + 1), Time: int64(1001 + i)}
+		want := LoggedCommit{Group: "billing", Topic: "orders", Partition: 2, Offset: int64(i + 1), Time: int64(1001 + i)}
 		if i == 1 {
 			want.Expires = 5000
 		}
@@ -80,7 +80,7 @@ func TestReadCommits(t *testing.T) {
 	if cm := got[5]; !cm.Removed || cm.Time == 0 {
 		t.Errorf("tombstone %+v", cm)
 	}
-	bad := c.ReadCommits(ctx(t), []string{"billing"}, 50, CommitLog{func(Commit) {}, func(Entered) {}})
+	bad := c.ReadCommits(ctx(t), []string{"billing"}, 50, CommitLog{func(LoggedCommit) {}, func(Entered) {}})
 	var large *TooLarge
 	if !errors.As(bad["billing"], &large) || large.Most != 50 {
 		t.Errorf("bound: %v", bad)

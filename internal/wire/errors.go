@@ -23,6 +23,7 @@ type Error struct {
 	Code   kafka.ErrorCode // 0 when the fault is not a broker's answer
 	Err    error           // the fault when Code is 0, or the broker's own text
 	Hint   string          // what to do next
+	Doubt  bool            // of a write: the broker may have done it all the same
 }
 
 var errNoProgress = errors.New("no progress within the timeout")
@@ -41,6 +42,9 @@ func (e *Error) Error() string {
 	}
 	b.WriteString(" failed: ")
 	b.WriteString(e.Why())
+	if e.Doubt {
+		b.WriteString("; it may have been written all the same: read the group before going on")
+	}
 	if n := e.Next(); n != "" {
 		b.WriteString("; " + n)
 	}
@@ -114,6 +118,24 @@ var words = map[kafka.ErrorCode]struct{ why, next string }{
 	kafka.UnsupportedSASLMechanism:   {"the listener does not offer the mechanism", "set sasl.mechanism to one that it offers"},
 	kafka.IllegalSASLState:           {"the listener expects no SASL login", "use security.protocol=PLAINTEXT or SSL, or another listener"},
 	kafka.GroupIDNotFound:            {"there is no such group of this type", ""},
+	kafka.OffsetMetadataTooLarge:     {"the metadata of the commit is longer than offset.metadata.max.bytes", "shorten it"},
+	kafka.InvalidGroupID:             {"the broker takes no such group id", ""},
+	kafka.IllegalGeneration:          {"the group is of another generation", "look whether it has members"},
+	kafka.UnknownMemberID:            {"the group has members: only they may commit for it", "stop its consumers, wait until the group is Empty, and run again"},
+	kafka.RebalanceInProgress:        {"the group has members that come or go", "stop its consumers, wait until the group is Empty, and run again"},
+	kafka.InvalidCommitOffsetSize:    {"the commit is larger than one record of " + offsetsTopic + " may be", "commit fewer partitions at once, or shorter metadata"},
+	kafka.NonEmptyGroup:              {"the group has members", "stop its consumers, wait until the group is Empty, and run again"},
+	kafka.FencedLeaderEpoch:          {"the leader epoch is older than the broker's", ""},
+	kafka.GroupSubscribedToTopic:     {"the group's members read the topic", "stop its consumers, wait until the group is Empty, and run again"},
+	kafka.UnstableOffsetCommit:       {"a transaction that commits the group's offsets is open", "run again in a moment"},
+	kafka.StaleMemberEpoch:           {"the group has members: only they may commit for it", "stop its consumers, wait until the group is Empty, and run again"},
+}
+
+// InDoubt says of a failed write that the broker may have done it all the same: the request left and no answer came, or the
+// broker's own store did not answer in time.
+func InDoubt(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Doubt
 }
 
 // CodeOf gives the broker's code inside err; 0 when the fault is not a broker's answer.
@@ -184,6 +206,10 @@ func passing(err error) bool {
 	if err == nil || errors.Is(err, errNoProgress) || errors.Is(err, context.Canceled) {
 		return false
 	}
+	var s stop
+	if errors.As(err, &s) { // a callback's own error, whatever it looks like
+		return false
+	}
 	if code := CodeOf(err); code != 0 {
 		return code.Retriable()
 	}
@@ -195,7 +221,7 @@ func passing(err error) bool {
 		return dns.IsTimeout || dns.IsTemporary
 	}
 	var ne net.Error
-	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE, net.ErrClosed, os.ErrDeadlineExceeded, errGone} {
+	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE, net.ErrClosed, os.ErrDeadlineExceeded, errGone, errEmpty} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -19,40 +19,99 @@ type fetched struct {
 type aborted struct{ producer, first int64 }
 
 func fetchRequest(topic string, partition int32, offset int64, maxBytes int32, committed bool) *kmsg.FetchRequest {
+	return fetchesRequest([]PageQuery{{Topic: topic, Partition: partition, From: offset, MaxBytes: maxBytes, Committed: committed}}, []int{0}, 500)
+}
+
+// fetchesRequest asks for several partitions, each named once, at one isolation level. wait is in ms: how long a broker holds
+// an answer back that would be empty.
+func fetchesRequest(qs []PageQuery, part []int, wait int32) *kmsg.FetchRequest {
 	f := kmsg.NewPtrFetchRequest()
-	f.ReplicaID, f.MaxWaitMillis, f.MinBytes, f.MaxBytes, f.SessionEpoch = -1, 500, 1, maxBytes, -1
-	if committed {
+	f.ReplicaID, f.MaxWaitMillis, f.MinBytes, f.SessionEpoch = -1, wait, 1, -1
+	if qs[part[0]].Committed {
 		f.IsolationLevel = 1
 	}
-	t := kmsg.NewFetchRequestTopic()
-	t.Topic = topic
-	p := kmsg.NewFetchRequestTopicPartition()
-	p.Partition, p.FetchOffset, p.PartitionMaxBytes, p.CurrentLeaderEpoch = partition, offset, maxBytes, -1
-	t.Partitions = append(t.Partitions, p)
-	f.Topics = append(f.Topics, t)
+	topics := map[string]int{}
+	total := int64(0)
+	for _, i := range part {
+		q := qs[i]
+		at, ok := topics[q.Topic]
+		if !ok {
+			at = len(f.Topics)
+			topics[q.Topic] = at
+			t := kmsg.NewFetchRequestTopic()
+			t.Topic = q.Topic
+			f.Topics = append(f.Topics, t)
+		}
+		p := kmsg.NewFetchRequestTopicPartition()
+		p.Partition, p.FetchOffset, p.PartitionMaxBytes, p.CurrentLeaderEpoch = q.Partition, q.From, q.MaxBytes, -1
+		f.Topics[at].Partitions = append(f.Topics[at].Partitions, p)
+		total += int64(q.MaxBytes)
+	}
+	f.MaxBytes = int32(min(total, 1<<30))
 	return f
 }
 
-// parseFetch walks an answer of versions 4 to 11 without copying the records.
-func parseFetch(b []byte, version int16, topic string, partition int32) (f fetched, err error) {
+// parseFetch walks the answer about one partition. throttled says that a quota held the partition back (KIP-219).
+func parseFetch(b []byte, version int16, topic string, partition int32) (f fetched, throttled bool, err error) {
+	found := false
+	throttle, code, err := walkFetch(b, version, func(t []byte, p int32, one fetched) error {
+		if string(t) != topic {
+			return missing("topic " + topic)
+		}
+		if p != partition || found {
+			return missing("the partition")
+		}
+		f, found = one, true
+		return nil
+	})
+	switch {
+	case err != nil:
+		return fetched{start: -1}, false, err
+	case code != 0:
+		return fetched{code: code, start: -1}, false, nil
+	case !found && throttle > 0:
+		return fetched{start: -1}, true, nil
+	case !found:
+		return fetched{start: -1}, false, missing("topic " + topic)
+	}
+	return f, false, nil
+}
+
+// walkFetch walks an answer of versions 4 to 11 without copying the records. code is that of the whole answer. A throttled
+// answer (throttle in ms) may name no partition at all (KIP-219).
+func walkFetch(b []byte, version int16, each func(topic []byte, partition int32, f fetched) error) (throttle int32, code int16, err error) {
 	r := reader{b: b}
-	f.start = -1
-	r.i32() // throttle
+	throttle = r.i32()
 	if version >= 7 {
-		if f.code = r.i16(); f.code != 0 {
-			return f, nil
+		if code = r.i16(); code != 0 {
+			return throttle, code, r.or(nil)
 		}
 		r.i32() // session
 	}
-	if r.i32() != 1 {
-		return f, r.or(missing("topic " + topic))
+	for ts := r.i32(); ts > 0 && !r.bad; ts-- {
+		topic := r.take(int(r.i16()))
+		for ps := r.i32(); ps > 0 && !r.bad; ps-- {
+			partition, f := r.partition(version)
+			if r.bad {
+				break
+			}
+			if err := each(topic, partition, f); err != nil {
+				return throttle, 0, err
+			}
+		}
 	}
-	if name := r.take(int(r.i16())); string(name) != topic {
-		return f, r.or(missing("topic " + topic))
+	if r.bad {
+		return throttle, 0, errCutAnswer
 	}
-	if r.i32() != 1 || r.i32() != partition {
-		return f, r.or(missing("the partition"))
+	if len(r.b) != 0 {
+		return throttle, 0, errors.New("the answer holds more than was asked for")
 	}
+	return throttle, 0, nil
+}
+
+func (r *reader) partition(version int16) (partition int32, f fetched) {
+	f.start = -1
+	partition = r.i32()
 	f.code = r.i16()
 	f.highWatermark, f.stable = r.i64(), r.i64()
 	if version >= 5 {
@@ -60,7 +119,8 @@ func parseFetch(b []byte, version int16, topic string, partition int32) (f fetch
 	}
 	n := r.i32()
 	if int(n) > len(r.b)/16 {
-		return f, errCutAnswer
+		r.bad = true
+		return partition, f
 	}
 	for ; n > 0; n-- {
 		f.aborted = append(f.aborted, aborted{r.i64(), r.i64()})
@@ -71,13 +131,7 @@ func parseFetch(b []byte, version int16, topic string, partition int32) (f fetch
 	if l := r.i32(); l > 0 {
 		f.records = r.take(int(l))
 	}
-	if r.bad {
-		return f, errCutAnswer
-	}
-	if len(r.b) != 0 {
-		return f, errors.New("the answer holds more than was asked for")
-	}
-	return f, nil
+	return partition, f
 }
 
 var errCutAnswer = errors.New("the answer is cut short")

@@ -28,6 +28,16 @@ func TestGuardTable(t *testing.T) {
 		r.CoordinatorType = typ
 		return r
 	}
+	state := func(group string, epochs ...int32) kmsg.Request {
+		r := kmsg.NewPtrReadShareGroupStateRequest()
+		r.GroupID = group
+		for i, e := range epochs {
+			p := kmsg.NewReadShareGroupStateRequestTopicPartition()
+			p.Partition, p.LeaderEpoch = int32(i), e
+			r.Topics = append(r.Topics, kmsg.ReadShareGroupStateRequestTopic{Partitions: []kmsg.ReadShareGroupStateRequestTopicPartition{p}})
+		}
+		return r
+	}
 	replica := kmsg.NewPtrFetchRequest()
 	replica.ReplicaID = 2
 	replicaState := kmsg.NewPtrFetchRequest()
@@ -51,19 +61,34 @@ func TestGuardTable(t *testing.T) {
 		{"fetch as replica, v15", replicaState, "", false, false},
 		{"list offsets as replica", offsetsAsReplica, "", false, false},
 		{"leader epoch as replica", epochAsReplica, "", false, false},
-		{"coordinator unknown topic", coord(0), "", false, false},
+		{"coordinator unknown topic", coord(0), "", false, true},
 		{"coordinator", coord(0), offsetsTopic, true, true},
 		{"transaction coordinator", coord(1), offsetsTopic, false, false},
-		{"share coordinator", coord(2), offsetsTopic + shareTopic, false, false},
+		{"share coordinator", coord(2), offsetsTopic + shareTopic, true, true},
+		{"share coordinator unknown topic", coord(2), offsetsTopic, false, false},
+		{"coordinator of an unknown kind", coord(3), offsetsTopic + shareTopic, false, false},
 		{"share offsets unknown topic", kmsg.NewPtrDescribeShareGroupOffsetsRequest(), offsetsTopic, false, false},
 		{"share offsets", kmsg.NewPtrDescribeShareGroupOffsetsRequest(), shareTopic, true, true},
-		{"share state", kmsg.NewPtrReadShareGroupStateRequest(), shareTopic, false, false},
+		{"share state without epoch", state("queue", -1), shareTopic, true, true},
+		{"share state, the epoch that was read", state("queue", 3), shareTopic, true, true},
+		{"share state, a lower epoch", state("queue", 0), shareTopic, true, true},
+		{"share state, a higher epoch", state("queue", 4), shareTopic, false, false},
+		{"share state, an epoch of no meaning", state("queue", -2), shareTopic, false, false},
+		{"share state, an epoch that was not read", state("other", 0), shareTopic, false, false},
+		{"share state, one of two too high", state("queue", 3, 9), shareTopic, false, false},
+		{"write share state", kmsg.NewPtrWriteShareGroupStateRequest(), shareTopic, false, false},
+		{"initialize share state", kmsg.NewPtrInitializeShareGroupStateRequest(), shareTopic, false, false},
+		{"delete share state", kmsg.NewPtrDeleteShareGroupStateRequest(), shareTopic, false, false},
 		{"commit", kmsg.NewPtrOffsetCommitRequest(), "", false, true},
 		{"offset delete", kmsg.NewPtrOffsetDeleteRequest(), "", false, true},
 		{"alter share offsets", kmsg.NewPtrAlterShareGroupOffsetsRequest(), "", false, true},
 		{"produce", kmsg.NewPtrProduceRequest(), "", false, false},
 		{"create topics", kmsg.NewPtrCreateTopicsRequest(), "", false, false},
-		{"delete groups", kmsg.NewPtrDeleteGroupsRequest(), "", false, false},
+		{"delete groups", kmsg.NewPtrDeleteGroupsRequest(), "", false, true},
+		{"delete share offsets", kmsg.NewPtrDeleteShareGroupOffsetsRequest(), "", false, true},
+		{"leave group", kmsg.NewPtrLeaveGroupRequest(), "", false, false},
+		{"commit in a transaction", kmsg.NewPtrTxnOffsetCommitRequest(), "", false, false},
+		{"delete topics", kmsg.NewPtrDeleteTopicsRequest(), "", false, false},
 		{"delete records", kmsg.NewPtrDeleteRecordsRequest(), "", false, false},
 		{"join group", kmsg.NewPtrJoinGroupRequest(), "", false, false},
 		{"heartbeat", kmsg.NewPtrConsumerGroupHeartbeatRequest(), "", false, false},
@@ -71,7 +96,7 @@ func TestGuardTable(t *testing.T) {
 		{"init producer id", kmsg.NewPtrInitProducerIDRequest(), "", false, false},
 		{"create acls", kmsg.NewPtrCreateACLsRequest(), "", false, false},
 	} {
-		exists := func(topic string) bool { return strings.Contains(tt.topics, topic) }
+		exists := knows{topics: tt.topics, epoch: 3}
 		if err := ReadOnly().check(tt.req, exists); (err == nil) != tt.read {
 			t.Errorf("%s, read-only: %v", tt.name, err)
 		}
@@ -79,6 +104,18 @@ func TestGuardTable(t *testing.T) {
 			t.Errorf("%s, writer: %v", tt.name, err)
 		}
 	}
+}
+
+// knows is what the guard is told of the cluster: the internal topics, and the leader epoch of every share partition.
+type knows struct {
+	topics string
+	epoch  int32
+}
+
+func (k knows) known(topic string) bool { return strings.Contains(k.topics, topic) }
+
+func (k knows) shareEpoch(group string, _ [16]byte, _ int32) (int32, bool) {
+	return k.epoch, group == "queue"
 }
 
 // TestGuardKeys: of all keys there are, only the listed ones pass with their default fields, whatever kmsg learns later.
@@ -90,12 +127,31 @@ func TestGuardKeys(t *testing.T) {
 			continue
 		}
 		r.SetVersion(r.MaxVersion())
-		if (Guard{}).check(r, func(string) bool { return true }) == nil {
+		if (Guard{}).check(r, knows{topics: offsetsTopic + shareTopic}) == nil {
 			pass = append(pass, key)
 		}
 	}
-	if want := []int16{2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 60, 61, 66, 69, 75, 77, 89, 90}; !slices.Equal(without(pass, 1, 3), without(want, 3)) {
+	if want := []int16{2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 60, 61, 66, 69, 75, 77, 84, 89, 90}; !slices.Equal(without(pass, 1, 3), without(want, 3)) {
 		t.Errorf("keys that pass: %v", pass)
+	}
+}
+
+// TestWriterKeys: a Writer sends what a reader sends, and these.
+func TestWriterKeys(t *testing.T) {
+	var more []int16
+	for key := int16(0); key <= kmsg.MaxKey; key++ {
+		r := kmsg.RequestForKey(key)
+		if r == nil {
+			continue
+		}
+		r.SetVersion(r.MaxVersion())
+		k := knows{topics: offsetsTopic + shareTopic}
+		if (ReadOnly().check(r, k) == nil) != (Writer().check(r, k) == nil) {
+			more = append(more, key)
+		}
+	}
+	if want := []int16{8, 42, 47, 91, 92}; !slices.Equal(more, want) {
+		t.Errorf("a Writer sends in addition %v", more)
 	}
 }
 
@@ -222,7 +278,7 @@ func TestOnlyReadsGoOverTheWire(t *testing.T) {
 	must(c.DescribeBrokerConfigs(ctx(t), "offsets.retention.minutes").Err)
 	_, err = c.DescribeAcls(ctx(t))
 	must(err)
-	c.ReadCommits(ctx(t), []string{"billing", "nope"}, 1<<20, CommitLog{func(Commit) {}, func(Entered) {}})
+	c.ReadCommits(ctx(t), []string{"billing", "nope"}, 1<<20, CommitLog{func(LoggedCommit) {}, func(Entered) {}})
 	_, err = c.ReadPartition(ctx(t), "orders", 0, 0, 3, ReadOptions{Committed: true}, func(*kafka.Record) error { return nil })
 	must(err)
 	must(c.OffsetForLeaderEpoch(ctx(t), []EpochQuery{{"orders", 0, 0}})[0].Err)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -67,6 +68,23 @@ func commit(t *testing.T, k *kfake.Cluster, group, topic string, at int64) {
 	os := kadm.Offsets{}
 	os.AddOffset(topic, 0, at, -1)
 	if err := kadm.NewClient(cl).CommitAllOffsets(t.Context(), group, os); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// produceTo writes n records to one partition, values v0, v1, …
+func produceTo(t testing.TB, addrs []string, topic string, partition int32, n int, opts ...kgo.Opt) {
+	t.Helper()
+	cl, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(addrs...), kgo.RecordPartitioner(kgo.ManualPartitioner())}, opts...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	var rs []*kgo.Record
+	for i := range n {
+		rs = append(rs, &kgo.Record{Topic: topic, Partition: partition, Key: []byte("k"), Value: fmt.Appendf(nil, "v%d", i)})
+	}
+	if err := cl.ProduceSync(t.Context(), rs...).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 }

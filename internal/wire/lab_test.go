@@ -196,8 +196,8 @@ func TestLab(t *testing.T) {
 		t.Errorf("rules without an authorizer: %+v %v", as, err)
 	}
 	before := time.Now()
-	at := map[int32]Commit{}
-	if bad := c.ReadCommits(ctx(t), []string{group, "nobody"}, 1<<20, CommitLog{func(cm Commit) { at[cm.Partition] = cm }, func(Entered) {}}); len(bad) > 0 {
+	at := map[int32]LoggedCommit{}
+	if bad := c.ReadCommits(ctx(t), []string{group, "nobody"}, 1<<20, CommitLog{func(cm LoggedCommit) { at[cm.Partition] = cm }, func(Entered) {}}); len(bad) > 0 {
 		t.Error(bad)
 	}
 	for p, want := range map[int32]int64{0: 7, 1: 3} {

@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -126,7 +125,7 @@ func (c *Client) metadataFrom(ctx context.Context, n node, topics []string) (*Me
 func (c *Client) topic(n node, t kmsg.MetadataResponseTopic) Topic {
 	out := Topic{Name: *t.Topic, Internal: t.IsInternal, Err: about(c.code("Metadata", n, t.ErrorCode, nil), "topic "+*t.Topic)}
 	if t.TopicID != ([16]byte{}) {
-		out.ID = base64.RawURLEncoding.EncodeToString(t.TopicID[:])
+		out.ID = uuid(t.TopicID)
 	}
 	for _, p := range t.Partitions {
 		out.Partitions = append(out.Partitions, Partition{ID: p.Partition, Leader: p.Leader, Epoch: p.LeaderEpoch, Replicas: p.Replicas, ISR: p.ISR, Err: about(c.code("Metadata", n, p.ErrorCode, nil), fmt.Sprintf("%s-%d", *t.Topic, p.Partition))})

@@ -1,11 +1,9 @@
 package wire
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
@@ -137,11 +135,14 @@ func (r *read) once(ctx context.Context, fresh bool) error {
 		return r.fail(err)
 	}
 	r.buf = body[:0]
-	f, err := parseFetch(body, req.Version, r.tp.Topic, r.tp.Partition)
+	f, throttled, err := parseFetch(body, req.Version, r.tp.Topic, r.tp.Partition)
 	if err != nil {
 		return r.fail(err)
 	}
 	r.st.Fetches++
+	if throttled {
+		return nil // nothing came because of a quota: the broker makes the next request wait
+	}
 	if kafka.ErrorCode(f.code) == kafka.OffsetOutOfRange {
 		return r.outOfRange(ctx)
 	}
@@ -179,61 +180,39 @@ func (r *read) outOfRange(ctx context.Context) error {
 	return nil
 }
 
+// errPast ends a walk at the bound of the read.
+var errPast = errors.New("past the bound")
+
 func (r *read) batches(f fetched) error {
-	open := map[int64]bool{} // producers whose transaction is known to be aborted
-	ab := f.aborted
-	slices.SortFunc(ab, func(a, b aborted) int { return cmp.Compare(a.first, b.first) })
-	for b := f.records; ; {
-		bt, rest, ok, err := nextBatch(b, r.st.Next)
-		if err != nil || !ok {
-			return err
-		}
-		b = rest
-		if bt.last < r.st.Next {
-			continue
-		}
+	err := walkBatches(f, r.st.Next, r.o.Committed, &r.d, func(bt batch, gone bool) error {
 		if bt.base >= r.to {
 			r.st.Next = max(r.st.Next, r.to) // the rest up to the bound was compacted away
-			return nil
+			return errPast
 		}
 		r.st.Batches++
 		r.st.Bytes += int64(headerSize + len(bt.records))
-		if err := r.batch(bt, &ab, open); err != nil {
-			return err
-		}
-		r.st.Next = bt.last + 1
-	}
-}
-
-func (r *read) batch(bt batch, ab *[]aborted, open map[int64]bool) error {
-	if r.o.Committed {
-		for len(*ab) > 0 && (*ab)[0].first <= bt.last {
-			open[(*ab)[0].producer] = true
-			*ab = (*ab)[1:]
-		}
-	}
-	if bt.attr&attrControl != 0 {
-		if r.o.Committed && open[bt.producer] {
-			abort, ok, err := r.d.abortMarker(bt)
-			if err != nil {
+		if !gone && bt.attr&attrControl == 0 {
+			if err := r.batch(bt); err != nil {
 				return err
 			}
-			if ok && abort {
-				delete(open, bt.producer)
-			}
 		}
+		r.st.Next = bt.last + 1
+		return nil
+	})
+	if err == errPast {
 		return nil
 	}
-	if bt.attr&attrTransactional != 0 && open[bt.producer] {
-		return nil
-	}
+	return err
+}
+
+func (r *read) batch(bt batch) error {
 	return r.d.each(bt, func(off int64, _ []byte) error {
 		if off < r.st.Next || off >= r.to || off <= r.given {
 			return nil
 		}
 		r.given = off
 		r.st.Records++
-		if err := r.fn(&r.d.rec); err != nil {
+		if err := r.fn(&r.d.rec.Record); err != nil {
 			return stop{err}
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -23,6 +24,7 @@ type message struct {
 	client   string
 	raw      []byte
 	progress func()
+	begun    atomic.Bool // something of the request may have left
 }
 
 const (
@@ -45,6 +47,7 @@ func (m *message) RawExchange(rw io.ReadWriter) (protocol.Message, error) {
 		stop := context.AfterFunc(m.ctx, func() { c.SetDeadline(time.Unix(1, 0)) })
 		defer stop()
 	}
+	m.begun.Store(true)
 	f := kmsg.NewRequestFormatter(kmsg.FormatterClientID(m.client))
 	if _, err := rw.Write(f.AppendRequest(nil, m.req, correlation)); err != nil {
 		return nil, err
@@ -140,13 +143,21 @@ func (c *Client) send(ctx context.Context, n node, req kmsg.Request, resp kmsg.R
 		if cause := context.Cause(ctx); cause != nil {
 			err = cause
 		}
+		if writes(req) && m.begun.Load() {
+			err = unanswered{err}
+		}
 		return nil, err
 	}
 	return r.(*message).raw, nil
 }
 
+// unanswered is a writing request that left, or began to, and whose answer did not come: whether it was done is not known.
+type unanswered struct{ error }
+
+func (u unanswered) Unwrap() error { return u.error }
+
 func (c *Client) admit(n node, req kmsg.Request) error {
-	if err := c.cfg.Guard.check(req, c.known); err != nil {
+	if err := c.cfg.Guard.check(req, c); err != nil {
 		return err
 	}
 	if c.cfg.Recorder != nil {

@@ -32,7 +32,7 @@ func (c *Client) worthIt(ctx context.Context, err error, since time.Time) bool {
 		return false
 	}
 	limit := c.patience
-	if CodeOf(err) == kafka.UnknownTopicOrPartition {
+	if CodeOf(err) == kafka.UnknownTopicOrPartition || errors.Is(err, errEmpty) {
 		limit = min(limit, c.unknownFor)
 	}
 	// Without a proof that __consumer_offsets exists every broker is asked at once; that none coordinates the group is then

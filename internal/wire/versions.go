@@ -27,13 +27,16 @@ var spans = map[int16]span{
 	23: {2, 4},  // OffsetForLeaderEpoch
 	29: {1, 3},  // DescribeAcls: from 1 on with the type of the pattern
 	32: {1, 4},  // DescribeConfigs
+	42: {0, 2},  // DeleteGroups
 	47: {0, 0},  // OffsetDelete
 	60: {0, 1},  // DescribeCluster
 	69: {0, 1},  // ConsumerGroupDescribe
 	77: {1, 1},  // ShareGroupDescribe
+	84: {0, 0},  // ReadShareGroupState
 	89: {0, 0},  // StreamsGroupDescribe
 	90: {0, 1},  // DescribeShareGroupOffsets
 	91: {0, 0},  // AlterShareGroupOffsets
+	92: {0, 0},  // DeleteShareGroupOffsets
 }
 
 func spanOf(key int16) span { return spans[key] }

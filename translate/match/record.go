@@ -103,3 +103,9 @@ type Side interface {
 	// where to go on, everything in [from, next) was given.
 	Read(from, to int64) (rs []Record, next int64, err error)
 }
+
+// TimeIndex is what a Side may offer besides: the first offset whose time is at or above ts (ms), as ListOffsets by timestamp
+// gives it; ok is false where there is none.
+type TimeIndex interface {
+	OffsetAt(ts int64) (offset int64, ok bool, err error)
+}

@@ -9,9 +9,12 @@ type pair struct{ s, d Record }
 type trail struct {
 	p, r      *pair // the last pair below the position, the first at or above it
 	extras    []Record
-	uncopied  int   // source records below the position that come after the last pair and have no copy
-	sure      *pair // the last pair before a doubtful step
-	passed    int   // records of either side that were stepped over
+	uncopied  int64   // source records below the position that come after the last pair and have no copy
+	sure      *pair   // the last pair before a doubtful step
+	aside     *Record // the first record of the target that was stepped over
+	passed    int     // records of either side that were stepped over
+	missed    int     // those of them that stand on the source only
+	extra     int     // and those that stand on the target only
 	matches   int
 	ambiguous bool // a step was taken on a record that stands more than once
 	lost      bool // nothing agrees any more within the widest window
@@ -24,6 +27,23 @@ var windows = []int{64, 256, 1024, 4096, 16384}
 
 // first is how many records of both sides the first agreement must be alone among, where the start is only a position.
 const first = 256
+
+// bounded is a walk up to a known pair: both cursors end right before it. Where they end without an agreement at or above the
+// position, the pair is that agreement.
+func bounded(s, d *cursor, u int64, m Mask, strict bool, x *pair) (trail, error) {
+	t, err := walk(s, d, u, m, strict)
+	if err != nil || x == nil || t.r != nil || t.short || t.lost {
+		return t, err
+	}
+	// Source records that were passed on the way may slide: nothing is sure where they look like the last pair.
+	const some = 256
+	if n := len(s.buf) - s.head; t.p != nil && stands(s, min(n, some), m, m.of(t.p.s)) {
+		t.ambiguous, t.sure = true, nil
+	}
+	t.uncopied, t.ended = 0, false
+	t.r = x
+	return t, nil
+}
 
 // walk goes along both logs from a place where they agree, or, with strict, from places that only stand beside each other: the
 // first agreement must then be a record that stands once on both sides.
@@ -40,6 +60,9 @@ func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {
 		switch {
 		case !dok:
 			t.ended = true
+			if u == math.MaxInt64 {
+				return t, nil
+			}
 			return t.rest(s, u)
 		case !sok:
 			return t.tail(d)
@@ -68,22 +91,44 @@ func walk(s, d *cursor, u int64, m Mask, strict bool) (t trail, err error) {
 			return t, nil
 		case over: // neither side has anything left that agrees
 			t.ended = true
-			if _, err := t.rest(s, u); err != nil {
-				return t.cut(err)
+			if u != math.MaxInt64 {
+				if _, err := t.rest(s, u); err != nil {
+					return t.cut(err)
+				}
 			}
 			return t.tail(d)
 		case repeated:
 			t.ambiguous = true
+		case unique:
+			// The last pair may be another than it seems where its like is among what is stepped over: nothing before is sure then.
+			if t.p != nil && stands(s, a, m, m.of(t.p.s)) || t.p != nil && stands(d, b, m, m.of(t.p.s)) {
+				t.ambiguous, t.sure = true, nil
+			}
 		}
+		t.missed += a
+		t.extra += b
 		for i := range b {
 			r, _, _ := d.peek(i)
 			t.extras = append(t.extras, r)
+			if t.aside == nil {
+				t.aside = &r
+			}
 		}
 		t.passed += a + b
 		s.skip(a)
 		d.skip(b)
 		strict = false
 	}
+}
+
+// stands says whether a record like p is among the next n.
+func stands(c *cursor, n int, m Mask, p print) bool {
+	for i := range n {
+		if r, ok, err := c.peek(i); err != nil || !ok || m.of(r) == p {
+			return err == nil && ok
+		}
+	}
+	return false
 }
 
 // cut ends a walk whose budget is used up.
@@ -95,9 +140,17 @@ func (t trail) cut(err error) (trail, error) {
 	return t, err
 }
 
+// mostRest is how many source records without a copy are counted one by one; beyond, their offsets count.
+const mostRest = 4096
+
 // rest counts the source records below the position that are left when the target has ended.
 func (t *trail) rest(s *cursor, u int64) (trail, error) {
 	for i := 0; ; i++ {
+		if i == mostRest {
+			r, _, _ := s.peek(i - 1)
+			t.uncopied += max(0, u-r.Offset-1)
+			return *t, nil
+		}
 		r, ok, err := s.peek(i)
 		if err != nil {
 			return t.cut(err)
@@ -123,6 +176,10 @@ func (t *trail) tail(d *cursor) (trail, error) {
 			break
 		}
 		t.extras = append(t.extras, r)
+		if t.aside == nil {
+			t.aside = &r
+		}
+		t.extra++
 	}
 	return *t, nil
 }

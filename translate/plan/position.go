@@ -24,7 +24,8 @@ type SyncsRef struct {
 	Isolation match.Isolation
 }
 
-// Position is one offset that is to be found on the other cluster: the next record that a group reads.
+// Position is one offset that is to be found on the other cluster: the next record that a group reads. An Offset below 0 asks for
+// nothing but the log ends of To, the counts of Also where that can be done, and Time.
 type Position struct {
 	Group  string
 	From   Place // where Offset counts
@@ -34,6 +35,8 @@ type Position struct {
 	// Also are offsets of To to be compared with the answer: what the group has there now, what MirrorMaker 2 would give, what an
 	// operator wishes.
 	Also []int64
+	// Time, in ms, asks for the first offset of To at or after it (ListOffsets); 0 asks for nothing.
+	Time int64
 }
 
 // Answer is what was found for a position. What could not be found out is nil, with the reason in Why.
@@ -46,14 +49,21 @@ type Answer struct {
 	Records *match.Answer
 	// Also has one count for each offset of Position.Also.
 	Also []Count
+	// AtTime answers Position.Time: the end of the log where no record is that young; nil where it was not asked or not answered.
+	AtTime *int64
 	// Why says why Range or Records are missing.
 	Why string
 }
 
 // Range is a bound from offset syncs: T lies in [Low, High], and Low skips nothing that was copied.
 type Range struct {
-	Low, High    int64
-	Open         bool // no sync stands at or above the position: High is only the end of the log
+	Low, High int64
+	Open      bool // no sync stands at or above the position: High is only the end of the log
+	// Again says that the partition was copied again and the newer copy may not have come as far: Low lies in the older, High in the
+	// newer one.
+	Again bool
+	// Counted says that the target's records between the two syncs were counted, which made the bound narrower.
+	Counted      bool
 	Below, Above *translate.Sync
 	Syncs        int // how many syncs of the partition the topic still holds
 }

@@ -1,0 +1,449 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
+	"github.com/mm2doctor/mm2doctor/internal/term"
+	"github.com/mm2doctor/mm2doctor/translate/plan"
+	"github.com/mm2doctor/mm2doctor/translate/read"
+	"github.com/mm2doctor/mm2doctor/translate/render"
+)
+
+// planFormats are the values of -o: text for a person, json the plan itself, csv and rpk files for other tools.
+var planFormats = []string{"text", "json", "csv", "rpk"}
+
+// made is a plan and everything it came from.
+type made struct {
+	session *session
+	flow    string
+	snap    *snapshot.Snapshot
+	report  *diagnose.Report
+	plan    *plan.Plan
+	stats   read.Stats
+}
+
+// make reads both clusters and makes the plan. The result is not nil where there is a session to close.
+func (o *translateOptions) make(ctx context.Context) (*made, error) {
+	limit, err := budget(o.ReadBudget)
+	if err != nil {
+		return nil, err
+	}
+	older, err := o.olderLook()
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.lookFor(ctx, older)
+	if err != nil {
+		return nil, err
+	}
+	m := &made{session: s}
+	if m.flow, err = o.oneFlow(s); err != nil {
+		return m, err
+	}
+	sel, err := o.selectionOf(m.flow)
+	if err != nil {
+		return m, err
+	}
+	if o.SourceLost {
+		sel.Bundle = older
+		s.giveUp(m.flow)
+	}
+	if o.Reverse {
+		s.withOpposite(m.flow)
+	}
+	// s.request.Ranges = true
+	if m.snap, err = s.read(ctx); err != nil {
+		return m, err
+	}
+	if err := o.bothAnswer(m); err != nil {
+		return m, err
+	}
+	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool()})
+	wants, err := plan.Wanted(m.snap, m.report, sel)
+	if err != nil {
+		return m, &exitError{exitUsage, err}
+	}
+	answers, err := o.answers(ctx, m, wants.Positions(), limit)
+	if err != nil {
+		return m, err
+	}
+	m.plan = plan.Build(wants, answers, tool())
+	m.plan.Seal()
+	return m, nil
+}
+
+func tool() diagnose.Tool { return diagnose.Tool{Name: "mm2doctor", Version: version} }
+
+// olderLook takes a captured snapshot out of the evidence of a run without the source: there it only adds to what is live.
+func (o *translateOptions) olderLook() (*snapshot.Snapshot, error) {
+	if !o.SourceLost {
+		return nil, nil
+	}
+	var found *snapshot.Snapshot
+	for i := 0; i < len(o.Files); i++ {
+		s, is, err := snapshotFile(o.Files[i])
+		if err != nil {
+			return nil, err
+		}
+		if !is {
+			continue
+		}
+		if found != nil {
+			return nil, usage("%s: only one captured snapshot can stand for the source; name the newest", o.Files[i])
+		}
+		found = s
+		o.Files = slices.Delete(slices.Clone(o.Files), i, i+1)
+		i--
+	}
+	return found, nil
+}
+
+// snapshotFile reads a file that is a captured snapshot; is is false for any other.
+func snapshotFile(name string) (s *snapshot.Snapshot, is bool, err error) {
+	if name == "-" {
+		return nil, false, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, false, nil // told when the evidence is loaded
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	if !bundle.Is(head[:n]) {
+		return nil, false, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, false, usage("%s: %v", name, err)
+	}
+	s, err = bundle.Read(name, f)
+	if err != nil {
+		return nil, false, &exitError{exitUsage, err}
+	}
+	return s, true, nil
+}
+
+// lookFor turns the evidence into a session. A snapshot alone stands for both clusters when the source is lost and the target is
+// not named.
+func (o *translateOptions) lookFor(ctx context.Context, older *snapshot.Snapshot) (*session, error) {
+	switch {
+	case older != nil && len(o.Files)+len(o.Target)+len(o.ConnectURL) == 0:
+		return &session{bundle: older, progress: progressTo(o.streams, o.Quiet)}, nil
+	case o.SourceLost && len(o.Files)+len(o.ConnectURL)+len(o.Source) == 0:
+		return o.lookWithoutSource(ctx)
+	}
+	return o.look(ctx)
+}
+
+// lookWithoutSource knows the target's address and the flow's name only; topics have the names that the default policy gives.
+func (o *translateOptions) lookWithoutSource(ctx context.Context) (*session, error) {
+	if len(o.Target) == 0 || len(o.Flows) != 1 {
+		return nil, usage("--source-lost without a configuration: give --target HOST:PORT and --flow SOURCE:TARGET")
+	}
+	name, err := flowName(o.Flows[0])
+	if err != nil {
+		return nil, err
+	}
+	_, addrs, err := addresses("--target", o.Target)
+	if err != nil {
+		return nil, err
+	}
+	a, b, _ := strings.Cut(name, "->")
+	version, err := claimedVersion(o.MM2Version)
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("clusters = %s, %s\n%s.bootstrap.servers = lost:9092\n%s.bootstrap.servers = %s\n%s.enabled = true\n", a, b, a, b, strings.Join(addrs, ","), name)
+	setup, err := conf.Parse("--flow "+o.Flows[0], []byte(text), version)
+	if err != nil {
+		return nil, usage("--flow %s: %v", o.Flows[0], err)
+	}
+	l := &loaded{setup: setup, file: "--flow " + o.Flows[0], flows: []string{name}, resolve: map[string]string{}, claimed: strings.TrimSpace(o.MM2Version), version: version}
+	s := &session{progress: progressTo(o.streams, o.Quiet)}
+	return s, o.prepare(ctx, s, l)
+}
+
+// oneFlow names the flow that is translated: a plan is about one.
+func (o *translateOptions) oneFlow(s *session) (string, error) {
+	var names []string
+	for _, f := range s.flows() {
+		names = append(names, f.Name())
+	}
+	slices.Sort(names)
+	if p := s.problem(); len(names) == 0 {
+		if p != nil {
+			return "", usage("%s; %s", p.Because, p.Fix)
+		}
+		return "", usage("no flow of MirrorMaker 2 was found between these clusters; mm2doctor diagnose says why")
+	}
+	if len(names) == 1 {
+		return names[0], nil
+	}
+	if len(o.Flows) == 1 { // both directions were found, and one is named
+		if name, err := flowName(o.Flows[0]); err == nil && slices.Contains(names, name) {
+			return name, nil
+		}
+	}
+	var flags []string
+	for _, n := range names {
+		flags = append(flags, "--flow "+flowFlag(n))
+	}
+	return "", usage("a plan is about one flow, and there are %d; choose one: %s", len(names), strings.Join(flags, ", "))
+}
+
+// flows are those that the session is about, before or after reading.
+func (s *session) flows() []snapshot.Flow {
+	if s.bundle != nil {
+		return s.bundle.Flows
+	}
+	return s.request.Flows
+}
+
+// problem is what kept a flow from being found; nil without.
+func (s *session) problem() *snapshot.Problem {
+	ps := s.request.Unresolved
+	if s.bundle != nil {
+		ps = s.bundle.Unresolved
+	}
+	if len(ps) == 0 {
+		return nil
+	}
+	return &ps[0]
+}
+
+// giveUp makes sure that nothing dials the source of the flow.
+func (s *session) giveUp(flow string) {
+	alias, _, _ := strings.Cut(flow, "->")
+	for i := range s.request.Clusters {
+		c := &s.request.Clusters[i]
+		if c.Alias == alias {
+			c.Client = nil
+			c.Failed = &snapshot.Contact{Code: 1, What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
+		}
+	}
+}
+
+// withOpposite adds the flow back, which carries the topics that belong to the flow's target.
+func (s *session) withOpposite(flow string) {
+	a, b, _ := strings.Cut(flow, "->")
+	for _, f := range s.request.Others {
+		if f.Source == b && f.Target == a && !slices.ContainsFunc(s.request.Flows, func(x snapshot.Flow) bool { return x.Name() == f.Name() }) {
+			s.request.Flows = append(s.request.Flows, f)
+		}
+	}
+}
+
+// bothAnswer ends the run where a cluster that was not given up could not be read at all.
+func (o *translateOptions) bothAnswer(m *made) error {
+	for _, c := range m.snap.Clusters {
+		if c.Contact == nil || m.session.bundle != nil {
+			continue
+		}
+		source, _, _ := strings.Cut(m.flow, "->")
+		if c.Alias == source && o.SourceLost {
+			continue
+		}
+		next := c.Contact.Next
+		if c.Alias == source && !o.Reverse {
+			next = cmp.Or(next, "repair the connection") + "; if the cluster is gone for good, translate from what is left with --source-lost"
+		}
+		return &exitError{exitIncomplete, fmt.Errorf("%s: %s; %s", c.Contact.What, c.Contact.Why, next)}
+	}
+	return nil
+}
+
+// answers finds the positions: by records and offset syncs of live clusters, or by what a snapshot holds.
+func (o *translateOptions) answers(ctx context.Context, m *made, ps []plan.Position, limit read.Budget) ([]plan.Answer, error) {
+	if !m.session.live() {
+		return plan.AnswersFrom(m.snap, ps), nil
+	}
+	var clusters []read.Cluster
+	for _, c := range m.session.request.Clusters {
+		clusters = append(clusters, read.Cluster{Alias: c.Alias, Client: c.Client})
+	}
+	answers, stats, err := read.Locate(ctx, clusters, ps, read.Options{Records: !o.NoRecords, Budget: limit, Progress: m.session.progress})
+	m.stats = stats
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &exitError{exitIncomplete, err}
+	}
+	return answers, nil
+}
+
+// show prints the plan in every format that was asked for.
+func (o *translateOptions) show(m *made, outs []output) error {
+	return writeOutputs(outs, o.streams, func(w io.Writer, screen term.Screen, format string) error {
+		switch format {
+		case "json":
+			return render.JSON(w, m.plan)
+		case "csv":
+			return render.CSV(w, m.plan)
+		case "rpk":
+			return o.rpk(w, m.plan)
+		}
+		if o.Quiet {
+			_, err := fmt.Fprintln(w, render.Sum(m.plan))
+			return err
+		}
+		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan)})
+	})
+}
+
+// rpk writes the offsets of the only group that has any: rpk group seek takes one group at a time.
+func (o *translateOptions) rpk(w io.Writer, p *plan.Plan) error {
+	var ids []string
+	for _, g := range p.Groups {
+		if g.Action == plan.Set || g.Action == plan.Right {
+			ids = append(ids, g.TargetGroup)
+		}
+	}
+	if len(ids) != 1 {
+		return fmt.Errorf("rpk group seek takes one group, and the plan has %d; choose one with --group", len(ids))
+	}
+	return render.Rpk(w, p, ids[0])
+}
+
+// applyCommand is what carries the shown plan out.
+func (o *translateOptions) applyCommand(p *plan.Plan) string {
+	if p.Summary.Set == 0 {
+		return ""
+	}
+	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
+	if o.PlanOut != "" {
+		args = append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...)
+	} else {
+		args = append(args, "--apply")
+	}
+	return shellLine(args)
+}
+
+// again are the arguments that make the same plan once more.
+func (o *translateOptions) again(p *plan.Plan) []string {
+	args := o.evidenceArgs()
+	if len(o.Flows) == 0 && len(o.Files) > 0 {
+		args = append(args, "--flow", flowFlag(p.Flow))
+	}
+	add := func(flag string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				args = append(args, flag, v)
+			}
+		}
+	}
+	for _, f := range o.Flows {
+		if name, err := flowName(f); err == nil {
+			add("--flow", flowFlag(name))
+		}
+	}
+	add("--group", o.Groups...)
+	add("--topic", o.Topics...)
+	for _, b := range []struct {
+		flag string
+		on   bool
+	}{{"--reverse", o.Reverse}, {"--source-lost", o.SourceLost}, {"--no-records", o.NoRecords}, {"--allow-rewind", o.AllowRewind}, {"--allow-skip", o.AllowSkip}, {"--all-groups", o.AllGroups},
+		{"--include-streams", o.IncludeStreams}, {"--all-or-nothing", o.AllOrNothing}, {"--stamp-epoch", o.StampEpoch}, {"--tag-metadata", o.TagMetadata}} {
+		if b.on {
+			args = append(args, b.flag)
+		}
+	}
+	if o.Fallback != "leave" {
+		add("--fallback", o.Fallback)
+	}
+	add("--keep", o.Keep)
+	add("--from-file", o.FromFile)
+	add("--group-map", o.GroupMap...)
+	add("--topic-map", o.TopicMap...)
+	add("--state", o.StateIn)
+	return args
+}
+
+// evidenceArgs are the arguments that find the clusters again.
+func (e *evidence) evidenceArgs() []string {
+	args := slices.Clone(e.Files)
+	add := func(flag string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				args = append(args, flag, v)
+			}
+		}
+	}
+	add("--source", e.Source...)
+	add("--target", e.Target...)
+	add("--source-config", e.SourceConfig)
+	add("--target-config", e.TargetConfig)
+	add("--connect-url", e.ConnectURL...)
+	add("--connect-config", e.ConnectConf)
+	add("--resolve", e.Resolve...)
+	add("--mm2-version", e.MM2Version)
+	return args
+}
+
+// shellLine joins arguments so that a POSIX shell reads them back.
+func shellLine(args []string) string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r))
+		}) {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		out[i] = a
+	}
+	return strings.Join(out, " ")
+}
+
+// keepFiles writes the plan file and the state file.
+func (o *translateOptions) keepFiles(m *made) error {
+	if o.PlanOut != "" {
+		if err := wholeFile(o.PlanOut, m.plan.Write); err != nil {
+			return usage("--plan-out: %v", err)
+		}
+		if !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "wrote %s, to be applied within 60 minutes\n", o.PlanOut)
+		}
+	}
+	if o.StateOut != "" {
+		if err := wholeFile(o.StateOut, plan.StateOf(m.plan).Write); err != nil {
+			return usage("--state-out: %v", err)
+		}
+	}
+	return nil
+}
+
+// wholeFile writes a file as a whole or not at all: readable by its owner, as it names groups and topics.
+func wholeFile(name string, write func(io.Writer) error) error {
+	if fi, err := os.Stat(name); err == nil && !fi.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already when all went well
+	if err := write(f); err != nil {
+		f.Close()
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

@@ -1,0 +1,138 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/internal/wire"
+	"github.com/mm2doctor/mm2doctor/translate/plan"
+)
+
+// Codes of what can happen here.
+const (
+	codeDenied     finding.Code = 3
+	codeCommitACL  finding.Code = 306
+	codeEpoch      finding.Code = 311
+	codeMetadata   finding.Code = 315
+	codeRecreated  finding.Code = 406
+	codeCoord      finding.Code = 607
+	codeActive     finding.Code = 701
+	codeStale      finding.Code = 702
+	codeCluster    finding.Code = 703
+	codeMismatch   finding.Code = 706
+	codeType       finding.Code = 707
+	codeConsumed   finding.Code = 708
+	codeWillNot    finding.Code = 710
+	codeJournal    finding.Code = 711
+	codePartial    finding.Code = 712
+	nextReplan                  = "make a new plan and apply that"
+	nextLeave                   = "stop its consumers on this cluster (a member that does not leave is dropped after session.timeout.ms), then go on"
+	nextReadable                = "make it readable, then go on"
+	numberOfHolder              = 5
+)
+
+// codeOf gives the broker's code inside an error, 0 without.
+func codeOf(err error) kafka.ErrorCode {
+	var c kafka.ErrorCode
+	if errors.As(err, &c) {
+		return c
+	}
+	return wire.CodeOf(err)
+}
+
+// definite says that a failed request changed nothing and will not.
+func definite(err error) bool {
+	var refused *wire.Refused
+	var e *wire.Error
+	if errors.As(err, &refused) {
+		return true
+	}
+	if errors.As(err, &e) {
+		return !wire.InDoubt(err)
+	}
+	c := codeOf(err)
+	return c > 0 && !c.Retriable()
+}
+
+// about gives the code that stands for a broker's refusal of a write.
+func about(err error) finding.Code {
+	switch c := codeOf(err); {
+	case slices.Contains([]kafka.ErrorCode{kafka.UnknownMemberID, kafka.IllegalGeneration, kafka.RebalanceInProgress, kafka.NonEmptyGroup, kafka.GroupSubscribedToTopic, kafka.StaleMemberEpoch}, c):
+		return codeActive
+	case c.Denied():
+		return codeCommitACL
+	case c == kafka.OffsetMetadataTooLarge:
+		return codeMetadata
+	case c == kafka.GroupIDNotFound, c == 23:
+		return codeType
+	case c == kafka.UnknownTopicOrPartition:
+		return codeStale
+	case c.Retriable():
+		return codeCoord
+	}
+	return codePartial
+}
+
+func nextAfter(c finding.Code) string {
+	switch c {
+	case codeActive:
+		return nextLeave
+	case codeCommitACL:
+		return "grant Read on the group and on the topic, then go on"
+	case codeMetadata:
+		return "raise offset.metadata.max.bytes on the brokers of this cluster, then go on"
+	case codeStale, codeType:
+		return nextReplan
+	}
+	return "go on when the cause is gone"
+}
+
+func reading(err error) finding.Code {
+	if codeOf(err).Denied() {
+		return codeDenied
+	}
+	return codeCoord
+}
+
+// show gives a value in words.
+func show(c *plan.Committed) string {
+	if c == nil {
+		return "nothing"
+	}
+	s := fmt.Sprint(c.Offset)
+	var more []string
+	if c.Epoch != kafka.NoEpoch {
+		more = append(more, fmt.Sprintf("epoch %d", c.Epoch))
+	}
+	if c.Metadata != "" {
+		more = append(more, fmt.Sprintf("metadata %.40q", c.Metadata))
+	}
+	if len(more) > 0 {
+		s += " (" + strings.Join(more, ", ") + ")"
+	}
+	return s
+}
+
+func held(h []string) string {
+	if len(h) == 0 {
+		return ""
+	}
+	s := strings.Join(h[:min(len(h), numberOfHolder)], "; ")
+	if n := len(h) - numberOfHolder; n > 0 {
+		s += fmt.Sprintf("; and %d more", n)
+	}
+	return s
+}
+
+func shell(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@%+=,", r))
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

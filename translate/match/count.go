@@ -1,0 +1,37 @@
+package match
+
+// Count compares an offset of the target with the place of an answer, in records: of those that a consumer starting at Offset
+// reads again, and of those mirrored ones that it never reads. Known is false where counting went beyond the budget; both are then
+// bounds by offsets.
+type Count struct {
+	Offset  int64
+	ReRead  int64
+	Skipped int64
+	Known   bool
+}
+
+// Count compares offsets of the target with the place of an answer. The budget holds for each offset.
+func (m *Matcher) Count(a Answer, at []int64) ([]Count, error) {
+	out := make([]Count, len(at))
+	for i, o := range at {
+		m.spent = 0
+		c := Count{Offset: o}
+		from, to := max(min(o, a.T), m.d.Start), min(max(o, a.T), m.d.End)
+		rs, err := m.all(m.dst, from, to, committed)
+		if err != nil && err != errBudget {
+			return nil, err
+		}
+		n := int64(len(rs))
+		c.Known = err == nil
+		if !c.Known {
+			n = to - from
+		}
+		if o < a.T {
+			c.ReRead = n
+		} else {
+			c.Skipped = n
+		}
+		out[i] = c
+	}
+	return out, nil
+}

@@ -1,0 +1,239 @@
+package match
+
+import "github.com/mm2doctor/mm2doctor/translate"
+
+// tries is how many syncs below the position are tried as an anchor.
+const tries = 8
+
+// near is how many source offsets are walked from a sync without looking for a nearer place first.
+const near = 2048
+
+// guess is what should agree where no pair of records tells: everything but the headers.
+const guess = Keys | Values | Times
+
+// start is a place on both sides to walk from. strict says that it is only a place: the first agreement must prove itself.
+type start struct {
+	up, down int64
+	mask     Mask
+	link     int // -1 without one
+	strict   bool
+	above    *pair // the first pair above the position, where none is known below it
+}
+
+// within finds the place by the first cut links, on the target up to end.
+func (m *Matcher) within(cut int, end int64) (Answer, error) {
+	for {
+		base := m.base
+		a, err := m.place(cut, end)
+		if err != nil || m.base == base || base >= cut {
+			return a, err
+		}
+		// A sync turned out to belong to an earlier topic: without it, and all before it, again.
+		m.known.valid = false
+	}
+}
+
+func (m *Matcher) place(cut int, end int64) (Answer, error) {
+	m.prev, m.hit = nil, nil
+	i := m.below(m.u, cut)
+	floor, trust, err := m.floor(i)
+	if err != nil {
+		return Answer{}, err
+	}
+	if m.u < m.s.Start {
+		return m.original(i, cut, floor, trust)
+	}
+	from, ok, err := m.start(i)
+	if k := m.known; k.valid && k.link == i && k.at.s.Offset <= m.u {
+		from, ok = start{up: k.at.s.Offset, down: k.at.d.Offset, mask: k.mask, link: i}, true
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	if i >= 0 && !ok && trust && m.chain[i].Upstream == m.u {
+		a, _ := exact(m.chain[i].Downstream, "an offset sync of this very record")
+		a.Anchor = m.sync(i)
+		return a, nil
+	}
+	top, err := m.top(i, cut, trust)
+	if err != nil {
+		return Answer{}, err
+	}
+	var best Answer
+	if ok && (m.u-from.up <= near || m.room(i) <= near) {
+		if best, err = m.from(from, top, end, floor); err != nil || best.Verdict > Ambiguous {
+			return best, err
+		}
+	}
+	if best.Why == "" || best.Verdict == Unverified {
+		x, found, err := m.narrow(i, cut, floor, end)
+		if err != nil {
+			return Answer{}, err
+		}
+		if found {
+			a, err := m.from(x, top, end, max(floor, x.floor(m)))
+			if err != nil || best.Why == "" || a.Verdict > best.Verdict || a.Low > best.Low {
+				return a, err
+			}
+		}
+	}
+	if best.Why == "" && ok {
+		return m.from(from, top, end, floor)
+	}
+	if best.Why != "" {
+		return best, nil
+	}
+	return Answer{T: floor, Low: floor, High: end, Why: "no record near the position could be matched"}, nil
+}
+
+func (x start) floor(m *Matcher) int64 {
+	if x.above == nil && x.up < m.u {
+		return x.down + 1
+	}
+	return m.d.Start
+}
+
+func (m *Matcher) sync(i int) *translate.Sync {
+	if i < 0 || i >= len(m.chain) || m.chain[i].found {
+		return nil
+	}
+	return &m.chain[i].Sync
+}
+
+// floor is the lowest place that a sync below the position leaves.
+func (m *Matcher) floor(i int) (int64, bool, error) {
+	if i < 0 {
+		return m.d.Start, false, nil
+	}
+	x := m.chain[i]
+	ok, err := m.trusted(i)
+	if err != nil || !ok || m.o.Reverse {
+		return m.d.Start, false, err
+	}
+	if x.Upstream < m.u {
+		return max(m.d.Start, x.Downstream+1), true, nil
+	}
+	return max(m.d.Start, x.Downstream), true, nil
+}
+
+// top is the link above the position, as a pair: the copy cannot lie behind it.
+func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
+	if i+1 >= cut || i+1 < m.base {
+		return nil, nil
+	}
+	x := m.chain[i+1]
+	st, err := m.anchor(i + 1)
+	if err != nil || st == differs || st == missing && !trust {
+		return nil, err
+	}
+	return &pair{Record{Offset: x.Upstream}, Record{Offset: x.Downstream}}, nil
+}
+
+// start is where a walk to the position can begin: the nearest link of the same run whose records agree.
+func (m *Matcher) start(i int) (start, bool, error) {
+	for k := i; k >= m.base && k > i-tries && m.chain[k].Upstream <= m.u; k-- {
+		x := m.chain[k]
+		if x.Downstream > m.chain[i].Downstream {
+			break
+		}
+		st, err := m.anchor(k)
+		if err != nil || st == differs {
+			return start{}, false, err
+		}
+		if st == agrees {
+			return start{up: x.Upstream, down: x.Downstream, mask: m.chain[k].mask, link: k}, true, nil
+		}
+	}
+	return start{}, false, nil
+}
+
+// from walks to the position and answers.
+func (m *Matcher) from(x start, top *pair, end, floor int64) (Answer, error) {
+	if x.above != nil {
+		m.prev, m.hit = nil, x.above
+		return m.before(x, floor)
+	}
+	m.prev, m.hit = nil, nil
+	t, other, torn, err := m.compare(x.up, x.down, end, m.u, x.mask, x.strict, top)
+	if err != nil {
+		return Answer{}, err
+	}
+	m.prev, m.hit = t.p, t.r
+	a, err := m.answer(t, floor, x.mask)
+	if err != nil {
+		return Answer{}, err
+	}
+	if torn {
+		m.skipped = Control | Aborted
+		b, err := m.answer(other, floor, x.mask)
+		m.skipped = Control
+		if err != nil {
+			return Answer{}, err
+		}
+		if a.T != b.T || a.Verdict != b.Verdict {
+			low := a
+			if b.T < a.T || b.T == a.T && b.Verdict < a.Verdict {
+				low = b
+			}
+			low.Low, low.High = low.T, max(a.T, b.T, low.High)
+			if low.Verdict > Ambiguous {
+				low.Verdict, low.Why = Ambiguous, "whether aborted records were mirrored cannot be told here"
+			}
+			a = low
+		}
+	} else if p := t.p; p != nil && !t.ambiguous && !t.lost && !m.o.Reverse {
+		m.known = known{at: *p, mask: x.mask, link: m.below(m.u, m.cut), valid: true}
+	}
+	a.Anchor = m.sync(x.link)
+	a.Transformed = x.mask&HeaderSets == 0
+	return a, nil
+}
+
+// before answers from a pair above the position.
+func (m *Matcher) before(x start, floor int64) (Answer, error) {
+	t := trail{r: x.above}
+	low := Answer{T: floor, Low: floor, High: x.above.d.Offset, Verdict: Ambiguous, Why: "nothing below the position agrees"}
+	if x.above.d.Offset-floor > mostExtras {
+		return low, nil
+	}
+	var err error
+	if t.extras, err = m.all(m.dst, floor, x.above.d.Offset, committed); err != nil {
+		return low, quiet(err)
+	}
+	a, err := m.withoutLower(t, floor)
+	a.Transformed = x.mask&HeaderSets == 0
+	return a, err
+}
+
+// original is for a position whose record is gone on the source: the syncs around it bound the place. Counting the records
+// between their copies does not, since a stretch that was mirrored twice cannot be told without the originals.
+func (m *Matcher) original(i, cut int, floor int64, trust bool) (Answer, error) {
+	high := m.d.End
+	if i+1 < cut && i+1 >= m.base {
+		if st, err := m.anchor(i + 1); err != nil {
+			return Answer{}, err
+		} else if st == agrees || trust {
+			high = m.chain[i+1].Downstream
+		}
+	}
+	a := Answer{T: floor, Low: floor, High: max(floor, high), Verdict: Ambiguous, Anchor: m.sync(i), Why: "the record is gone on the source; the offset syncs around it bound it"}
+	if trust && m.chain[i].Upstream == m.u {
+		a.High, a.Verdict, a.Why = floor, Exact, "an offset sync of this very record"
+		return a, nil
+	}
+	if floor <= m.d.Start && high <= m.d.Start {
+		a.T, a.Low, a.High, a.Verdict, a.Why = m.d.Start, m.d.Start, m.d.Start, Gone, "the target holds nothing of the position any more"
+		a.Gone = max(0, m.s.Start-m.u)
+		return a, nil
+	}
+	if a.High-a.Low <= 4096 {
+		rs, err := m.all(m.dst, a.Low, a.High, committed)
+		if err != nil {
+			return a, quiet(err)
+		}
+		if len(rs) == 0 && a.High < m.d.End {
+			a.T, a.Low, a.Verdict, a.Why = a.High, a.High, Exact, "between two offset syncs there is only one place"
+		}
+	}
+	return a, nil
+}

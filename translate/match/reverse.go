@@ -1,0 +1,141 @@
+package match
+
+// reversed finds the original of a position of a copy. The copy may hold a stretch twice; each of its records has one original,
+// and a position in the second stretch goes back to the original of the record that stands there: whoever came into the copy there
+// has not read the first.
+func (m *Matcher) reversed() (Answer, error) {
+	i := m.below(m.u, m.cut)
+	low := func(t int64, high int64, why string) (Answer, error) {
+		return Answer{T: t, Low: t, High: high, Verdict: Unverified, Anchor: m.sync(i), Why: why}, nil
+	}
+	x, ok, err := m.start(i)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !ok || m.u-x.up > near && m.chain[i].Upstream != m.u {
+		y, found, err := m.narrow(i, m.cut, m.d.Start, m.d.End)
+		if err != nil {
+			return Answer{}, err
+		}
+		if found && y.above == nil {
+			x, ok = y, true
+		}
+	}
+	if !ok {
+		return low(m.d.Start, m.d.End, "no record near the position could be matched")
+	}
+	t, err := m.compareReversed(x)
+	if err != nil {
+		return Answer{}, err
+	}
+	switch {
+	case t.short || t.lost || t.ambiguous || t.p == nil && t.r == nil:
+		return low(m.d.Start, m.d.End, "the records could not be matched up to the position")
+	case t.r != nil:
+		// The copy's next record must be the one that agrees: what was stepped over may be a stretch that stands there twice.
+		rs, err := m.all(m.src, max(m.u, m.s.Start), t.r.s.Offset, committed)
+		if err != nil || len(rs) > 0 {
+			return m.stepped(t, rs, err)
+		}
+		if alone, err := m.alone(t.r.d, x.mask); err != nil || !alone {
+			a, _ := low(m.d.Start, t.r.d.Offset, "only records that stand more than once agree")
+			return a, quiet(err)
+		}
+		a, _ := exact(t.r.d.Offset, "the original of the record at the position")
+		if m.o.Foreign && t.p != nil {
+			a.T, a.Low, a.High = t.p.d.Offset+1, t.p.d.Offset+1, t.p.d.Offset+1
+		}
+		return m.twice(a, i)
+	default:
+		if rs, err := m.all(m.src, t.p.s.Offset+1, m.s.End, committed); err != nil || len(rs) > 0 {
+			a, _ := low(m.d.Start, m.d.End, "records of the copy after the last agreement have no original")
+			return a, quiet(err)
+		}
+		if alone, err := m.alone(t.p.d, x.mask); err != nil || !alone {
+			a, _ := low(m.d.Start, m.d.End, "only records that stand more than once agree")
+			return a, quiet(err)
+		}
+		a, _ := exact(t.p.d.Offset+1, "after the original of the last record of the copy")
+		return m.twice(a, i)
+	}
+}
+
+// compareReversed walks from the copy: everything that it holds may have an original, also one that was aborted there.
+func (m *Matcher) compareReversed(x start) (trail, error) {
+	m.skipped = Control
+	s := &cursor{side: m.src, next: max(x.up, m.s.Start), end: m.s.End, keep: committed, spent: &m.spent, most: m.most}
+	keep := data
+	if m.mode == Committed {
+		keep = committed
+	}
+	d := &cursor{side: m.dst, next: max(x.down, m.d.Start), end: m.d.End, keep: keep, spent: &m.spent, most: m.most}
+	return walk(s, d, m.u, x.mask, x.strict)
+}
+
+// stepped is for a position whose own record was not matched: as many records before the next agreement as the copy has there, or
+// right after the one before, whichever is lower.
+func (m *Matcher) stepped(t trail, rs []Record, err error) (Answer, error) {
+	a := Answer{T: m.d.Start, Low: m.d.Start, High: t.r.d.Offset, Verdict: Unverified, Why: "the copy holds records at the position that could not be matched"}
+	if err != nil {
+		return a, quiet(err)
+	}
+	n := int64(len(rs))
+	for from, width := t.r.d.Offset, max(2*n, 64); from > m.d.Start && width < 1<<15; width *= 2 {
+		from = max(m.d.Start, t.r.d.Offset-width)
+		ds, err := m.all(m.dst, from, t.r.d.Offset, committed)
+		if err != nil {
+			return a, quiet(err)
+		}
+		if int64(len(ds)) >= n {
+			a.T = ds[int64(len(ds))-n].Offset
+			break
+		}
+	}
+	if t.p != nil {
+		a.T = min(a.T, t.p.d.Offset+1)
+	}
+	a.Low, a.Verdict = a.T, Ambiguous
+	return a, nil
+}
+
+// alone says that no other original around looks like this one.
+func (m *Matcher) alone(r Record, mask Mask) (bool, error) {
+	const around = 256
+	rs, err := m.all(m.dst, max(m.d.Start, r.Offset-around), min(m.d.End, r.Offset+around), data)
+	if err != nil {
+		return false, err
+	}
+	n := 0
+	for _, x := range rs {
+		if mask.of(x) == mask.of(r) {
+			n++
+		}
+	}
+	return n == 1, nil
+}
+
+// twice takes "exact" back where the copy may hold the stretch of the position twice.
+func (m *Matcher) twice(a Answer, i int) (Answer, error) {
+	for k := m.base; k <= i; k++ {
+		if m.chain[k].Downstream >= a.T && k < i {
+			a.Verdict, a.Why = Ambiguous, "the copy holds this stretch twice; the lower place skips nothing"
+			return a, nil
+		}
+	}
+	from, to := m.s.Start, m.s.End
+	if i-1 >= m.base {
+		from = m.chain[i-1].Upstream
+	}
+	if i+1 < len(m.chain) {
+		to = m.chain[i+1].Upstream + 1
+	}
+	from, to = max(from, m.u-mostRoom), min(to, m.u+mostRoom)
+	rs, err := m.all(m.src, max(from, m.s.Start), to, committed)
+	if err != nil && err != errBudget {
+		return a, err
+	}
+	if err != nil || !unlike(rs, Keys|Values|Times) {
+		a.Verdict, a.Why = Ambiguous, "the copy may hold this stretch twice; the lower place skips nothing"
+	}
+	return a, nil
+}
