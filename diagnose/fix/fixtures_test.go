@@ -127,7 +127,7 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s: %d repairs with CRLF, %d without", name, m, n)
 		}
 	}
-	for _, slug := range []string{"comment-after-value", "trailing-whitespace", "misspelt-key", "removed-key", "wrong-prefix", "quoted-value"} {
+	for _, slug := range []string{"comment-after-value", "trailing-whitespace", "removed-key", "wrong-prefix", "quoted-value"} {
 		if made[slug] == 0 {
 			t.Errorf("no repair of %s", slug)
 		}
@@ -166,6 +166,20 @@ func TestTrees(t *testing.T) {
 			}
 		}
 		repaired(t, "f", []byte(tc.text))
+	}
+}
+
+// TestAwake: a new name is not given where it would bring a value into force that Java refuses.
+func TestAwake(t *testing.T) {
+	const head = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\nsync.group.offsets.enabled = true\n"
+	for text, want := range map[string]string{
+		"topics.blacklist = *.internal\ngroups.blacklist = x, console-consumer-.*, connect-.*, __.*\n": "topics.blacklist = *.internal\ngroups.exclude = x, console-consumer-.*, connect-.*, __.*\n",
+		"topics.blacklist=\"*.internal\"\n": "topics.blacklist=*.internal\n",
+	} {
+		r, err := All([]Text{{"f", []byte(head + text)}}, look)
+		if got := strings.TrimPrefix(string(r.Texts[0].Bytes), head); err != nil || got != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
 	}
 }
 
