@@ -80,6 +80,7 @@ func runCapture(ctx context.Context, o *diagnoseOptions, file string) error {
 	if !s.live() {
 		return usage("the evidence is a snapshot already")
 	}
+	s.request.Ranges = true
 	snap, err := s.read(ctx)
 	if err != nil {
 		return err

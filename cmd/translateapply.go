@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -173,6 +174,12 @@ func (w *writing) options() apply.Options {
 		idle = -1
 	}
 	o := apply.Options{Tool: tool(), IdleProof: idle, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
+	o.Commands = func(journal string) (string, string) {
+		line := func(args ...string) string {
+			return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...))
+		}
+		return line("apply", "--resume", journal), line("rollback", journal)
+	}
 	return o
 }
 
@@ -244,7 +251,7 @@ func (w *writing) movedByMM2(ctx context.Context, p *plan.Plan) func(string, pla
 		if err != nil {
 			return out
 		}
-		r, _ := diagnose.Run(snap, diagnose.Options{Command: "translate"})
+		r, _ := diagnose.Run(snap, diagnose.Options{Command: "translate", Only: plan.Checks})
 		for _, row := range r.Partitions {
 			if row.Flow == p.Flow {
 				out[key{row.TargetGroup, row.TargetTopic, row.Partition}] = row
@@ -316,8 +323,17 @@ func newPlanned(s *term.Streams) *planned {
 }
 
 func (o *planned) command(c *cobra.Command, run func(context.Context, *planned, string) error, missing string) *cobra.Command {
-	c.Args = minArgs(1, missing)
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 && o.Resume == "" {
+			return usage("%s", missing)
+		}
+		return nil
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
+		o.Files = args
+		if o.Resume != "" && (len(args) == 0 || !isPlan(args[0])) { // the journal holds the plan
+			return run(c.Context(), o, "")
+		}
 		o.Files = args[1:]
 		return run(c.Context(), o, args[0])
 	}
@@ -342,7 +358,7 @@ The plan holds no credentials: they come from EVIDENCE (the same mm2.properties)
 --source-config.`,
 		Example: `  mm2doctor translate apply plan.json mm2.properties
   mm2doctor translate apply plan.json --target-config admin.properties --yes
-  mm2doctor translate apply plan.json mm2.properties --resume mm2doctor-a-b-20260131T080000Z.journal`,
+  mm2doctor translate apply --resume mm2doctor-a-b-20260131T080000Z.journal mm2.properties`,
 	}, runTranslateApply, "name the plan: mm2doctor translate apply plan.json mm2.properties (make it with translate --plan-out plan.json)")
 	o.applying.flags(c)
 	c.Flags().StringVar(&o.Resume, "resume", "", "go on with the run that keeps this journal")
@@ -419,6 +435,18 @@ func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 	return s, nil
 }
 
+// isPlan says whether a file holds a plan, whole or not.
+func isPlan(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	return bytes.Contains(head[:n], []byte(`"command": "translate"`)) && bytes.Contains(head[:n], []byte(`"schemaVersion"`))
+}
+
 func readPlan(name string) (*plan.Plan, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -444,6 +472,9 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 	if err := o.canAsk(o.streams); err != nil {
 		return err
 	}
+	if o.Resume != "" {
+		return o.resume(ctx, file, outs)
+	}
 	p, err := readPlan(file)
 	if err != nil {
 		return err
@@ -453,18 +484,32 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 		return err
 	}
 	defer s.close()
-	w := o.writing(s, outs)
-	if o.Resume == "" {
-		return w.carryOut(ctx, p)
-	}
+	return o.writing(s, outs).carryOut(ctx, p)
+}
+
+// resume goes on with the run of a journal; file is its plan, where it was named.
+func (o *planned) resume(ctx context.Context, file string, outs []output) error {
 	j, l, err := apply.OpenJournal(o.Resume)
 	if err != nil {
-		return usage("%v", err)
+		return usage("--resume: %v", err)
 	}
 	defer j.Close()
-	if l.Header.Plan.Digest != p.Digest {
-		return usage("--resume %s: that journal belongs to another plan than %s", o.Resume, file)
+	p := l.Header.Plan
+	if file != "" {
+		given, err := readPlan(file)
+		if err != nil {
+			return err
+		}
+		if !l.Of(given) {
+			return usage("--resume %s: that journal belongs to another plan than %s", o.Resume, file)
+		}
 	}
+	s, err := o.reach(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	w := o.writing(s, outs)
 	if err := w.confirm(o.streams, "This goes on writing committed offsets", p.To); err != nil {
 		return err
 	}

@@ -63,14 +63,14 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if o.Reverse {
 		s.withOpposite(m.flow)
 	}
-	// s.request.Ranges = true
+	s.request.Ranges = true
 	if m.snap, err = s.read(ctx); err != nil {
 		return m, err
 	}
 	if err := o.bothAnswer(m); err != nil {
 		return m, err
 	}
-	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool()})
+	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool(), Only: plan.Checks})
 	wants, err := plan.Wanted(m.snap, m.report, sel)
 	if err != nil {
 		return m, &exitError{exitUsage, err}

@@ -26,6 +26,12 @@ type Ask struct {
 type Options struct {
 	Command string
 	Tool    Tool
+	// Only names the checks that are made; nil: all. The verdict of a part is not one of the whole.
+	Only []finding.Code
+	// Accepted gives the reason for which somebody accepts a finding, "" for none; nil: nothing is accepted. Severity gives another
+	// severity than the rule's, 0 for none.
+	Accepted func(*finding.Finding) string
+	Severity func(*finding.Finding) finding.Severity
 }
 
 // Run judges a snapshot. The asks name what a second look would decide: an error is believed when it is still there.
@@ -40,10 +46,12 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	}
 	e := &engine{v: v}
 	e.notChecked = append(append(e.notChecked, gerr...), terr...)
-	e.run(allChecks())
+	e.run(slices.DeleteFunc(allChecks(), func(c check) bool { return o.Only != nil && !slices.Contains(o.Only, c.Code) }))
 	e.named(groups, topics)
 	e.nameBugs()
 	e.attach()
+	e.join()
+	e.accept(o)
 	e.settleSkips()
 	r := v.report(e, o)
 	return r, asks(r)

@@ -35,10 +35,14 @@ type filters struct {
 	compiled map[[2]string]*compiledFilter
 }
 
+// remembered is the most names that a filter keeps its decisions for: every check of a row asks for its group and topic again.
+const remembered = 100_000
+
 type compiledFilter struct {
 	inc, exc snapshot.ConfigEntry
 	filter   *mm2.Filter
 	why      string
+	decided  map[string]decision
 }
 
 func newFilters() filters { return filters{compiled: map[[2]string]*compiledFilter{}} }
@@ -54,17 +58,23 @@ func (f *flowView) decide(connector, include, exclude, name string) decision {
 	if c.filter == nil {
 		return decision{why: c.why}
 	}
+	if d, ok := c.decided[name]; ok {
+		return d
+	}
 	d := c.filter.Decide(name)
 	out := decision{known: d.Verdict != mm2.Unknown, passes: d.Passes(), why: d.Why, pattern: d.Pattern, entry: c.inc}
 	if d.Verdict == mm2.Excluded {
 		out.excluded, out.entry = true, c.exc
+	}
+	if len(c.decided) < remembered {
+		c.decided[name] = out
 	}
 	return out
 }
 
 func (f *flowView) compile(connector, include, exclude string) *compiledFilter {
 	inc, exc := f.settings.get(connector, include), f.settings.get(connector, exclude)
-	c := &compiledFilter{inc: inc.Or(snapshot.ConfigEntry{}), exc: exc.Or(snapshot.ConfigEntry{})}
+	c := &compiledFilter{inc: inc.Or(snapshot.ConfigEntry{}), exc: exc.Or(snapshot.ConfigEntry{}), decided: map[string]decision{}}
 	if !inc.Known() || !exc.Known() {
 		c.why = inc.Why().String()
 		return c

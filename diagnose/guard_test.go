@@ -15,7 +15,7 @@ import (
 const module = "github.com/mm2doctor/mm2doctor/"
 
 // pure are the packages that judge and translate: no network, no terminal, no clock, no files.
-var pure = []string{"internal/kafka", "internal/mm2", "internal/mm2/conf", "internal/confdoc", "internal/javaregex", "formatters", "translate",
+var pure = []string{"internal/kafka", "internal/mm2", "internal/mm2/conf", "internal/confdoc", "internal/javaregex", "formatters", "translate", "translate/match", "translate/ranges", "translate/plan",
 	"diagnose", "diagnose/snapshot", "diagnose/finding", "diagnose/bundle", "diagnose/lint", "diagnose/suppress", "diagnose/fix", "diagnose/evidence", "internal/mm2/bugs"}
 
 // forbidden are packages, with all below them, that no pure package may lead to.

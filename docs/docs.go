@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed codes/MM2D-*.md ci.md decision-tree.md reading-a-report.md snapshot.md translate.md
+//go:embed codes/MM2D-*.md ci.md decision-tree.md reading-a-report.md snapshot.md state.md translate.md
 var files embed.FS
 
 const (
@@ -169,7 +169,7 @@ func rank(code, page string, terms []string) (hit, int) {
 	return h, found
 }
 
-// Guide gives a page that belongs to no code: "ci", "decision-tree" (or "decision tree"), "reading-a-report" or "snapshot". False
+// Guide gives a page that belongs to no code: "ci", "decision-tree" (or "decision tree"), "reading-a-report", "snapshot" or "state". False
 // when there is none.
 func Guide(name string) (string, bool) {
 	name = strings.Join(strings.Fields(strings.ToLower(name)), "-")

@@ -248,6 +248,7 @@ func TestGuides(t *testing.T) {
 		{"reading-a-report", "# Reading a report"},
 		{"reading a report", "# Reading a report"},
 		{"snapshot", "# The bundle: snapshot.json"},
+		{"state", "# The state file"},
 	} {
 		page, _ := docs.Guide(c.name)
 		if first, _, _ := strings.Cut(page, "\n"); first != c.first {
@@ -267,7 +268,7 @@ func texts() map[string]string {
 	for _, c := range docs.Codes() {
 		m[c], _ = docs.Page(c)
 	}
-	for _, g := range []string{"ci", "decision-tree", "reading-a-report", "snapshot"} {
+	for _, g := range []string{"ci", "decision-tree", "reading-a-report", "snapshot", "state"} {
 		m[g], _ = docs.Guide(g)
 	}
 	return m

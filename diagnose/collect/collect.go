@@ -38,6 +38,8 @@ type Request struct {
 	Literal    []string                // groups asked for by name
 	Connect    *Connect                // for flows in Connect mode; nil: not asked
 	MM2Version string
+	// Ranges keeps all offset syncs, as merged ranges, for translating; a diagnosis needs the newest only.
+	Ranges bool
 	// MM2VersionFrom is who tells it where that is not the option.
 	MM2VersionFrom string
 	Tool           string

@@ -96,6 +96,7 @@ type SyncFold struct {
 	folds map[string]*partitionFold
 	rules rules
 	beat  *rhythm
+	all   *history // nil: not kept
 }
 
 type partitionFold struct {
@@ -109,6 +110,12 @@ type partitionFold struct {
 // from the syncs.
 func NewSyncFold(cluster string, f *snapshot.Flow) *SyncFold {
 	return &SyncFold{out: snapshot.Syncs{Cluster: cluster, Topic: f.SyncsTopic, History: "fold", TaskStart: taskStart(f), Partitions: []snapshot.PartitionSyncs{}}, folds: map[string]*partitionFold{}, rules: newRules(f), beat: newRhythm(f)}
+}
+
+// KeepRanges is called before the first record: all syncs are kept, as merged ranges.
+func (f *SyncFold) KeepRanges() {
+	f.out.History = "ranges"
+	f.all = &history{most: mostRanges, of: map[*partitionFold]*kept{}}
 }
 
 // Add takes the next record; one that does not decode is counted and listed.
@@ -130,6 +137,9 @@ func (f *SyncFold) Add(r *kafka.Record) {
 	f.rules.see(s, sync)
 	f.beat.see(s, sync, &p.near)
 	p.add(sync, f.out.TaskStart)
+	if f.all != nil {
+		f.all.add(p, translate.Sync{Upstream: sync.Up, Downstream: sync.Down, Offset: sync.Offset, Time: sync.Time})
+	}
 }
 
 // Result gives what was kept; start and end are the topic's.
@@ -141,6 +151,9 @@ func (f *SyncFold) Result(start, end int64) snapshot.Syncs {
 	for _, p := range f.folds {
 		p.out.Greedy, p.out.TwoPointer = runs(&p.greedy), runs(&p.twoPointer)
 		p.out.GreedySince, p.out.TwoPointerSince = runs(&p.greedySince), runs(&p.twoPointerSince)
+		if f.all != nil {
+			f.all.result(p)
+		}
 		out.Partitions = append(out.Partitions, p.out)
 	}
 	slices.SortFunc(out.Partitions, func(a, b snapshot.PartitionSyncs) int {

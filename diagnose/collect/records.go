@@ -120,6 +120,9 @@ func (c *collector) foldSyncs(ctx context.Context, cl *cluster, f *snapshot.Flow
 	}
 	c.progress("offset syncs on " + cl.Alias)
 	fold := NewSyncFold(cl.Alias, f)
+	if c.Ranges {
+		fold.KeepRanges()
+	}
 	sp, err := readAll(ctx, cl, f.SyncsTopic, 0, fold.Add)
 	if err != nil {
 		return snapshot.NotKnown[snapshot.Syncs](gapOf(cl.Alias, "Fetch", f.SyncsTopic, err))

@@ -159,7 +159,7 @@ type Assigned struct {
 }
 
 // Syncs is the folded offset-syncs topic. History is "fold": enough for the newest translation of every generation, not
-// for questions about the past.
+// for questions about the past. "ranges": every partition has its Epochs too.
 type Syncs struct {
 	Cluster    string           `json:"cluster"`
 	Topic      string           `json:"topic"`
@@ -255,6 +255,11 @@ type PartitionSyncs struct {
 	// (KAFKA-15905).
 	GreedySince     []Run `json:"greedySince,omitempty"`
 	TwoPointerSince []Run `json:"twoPointerSince,omitempty"`
+	// Epochs are all syncs of the topic, oldest first, where the history is "ranges". Thinned says that stretches within them were
+	// left out to save space, Lost that oldest epochs were.
+	Epochs  []Epoch     `json:"epochs,omitempty"`
+	Thinned bool        `json:"thinned,omitempty"`
+	Lost    *LostEpochs `json:"lost,omitempty"`
 }
 
 // Sync is one offset sync: both offsets of the same record. Offset and Time are those of the record in the topic.

@@ -160,7 +160,7 @@ func (c *Client) findCoordinators(ctx context.Context, n node, groups []string, 
 			return
 		}
 		c.mu.Lock()
-		c.coords[g] = id
+		c.coords[g], c.internal[offsetsTopic] = id, true
 		_, known := c.brokers[id]
 		c.mu.Unlock()
 		if !known {

@@ -247,7 +247,7 @@ func plain(err error) string {
 		return "nothing listens there"
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the broker closed the connection"
-	case errors.Is(err, errNoProgress):
+	case errors.Is(err, errNoProgress), errors.Is(err, os.ErrDeadlineExceeded):
 		return "the broker accepts, and answers nothing"
 	}
 	return ""

@@ -34,7 +34,15 @@ func openLab(t *testing.T) *lab {
 	}
 	l := &lab{t: t, addr: addr}
 	l.c = open(t, []string{addr}, func(cfg *Config) { cfg.Timeout, cfg.Guard = 20*time.Second, Writer() })
-	if err := l.c.Contact(ctx(t)); err != nil {
+	err := l.c.Contact(ctx(t))
+	for range 50 { // a broker that has just started may name no broker yet
+		if err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+		err = l.c.Contact(ctx(t))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	l.ac = kadm.NewClient(l.kgo())
@@ -439,7 +447,7 @@ func TestLabPagesOfASlowBroker(t *testing.T) {
 	t.Log(rs[0].Err)
 	since := time.Now()
 	for i, r := range c.FetchPages(ctx(t), qs, none) {
-		if r.Err == nil || !strings.Contains(r.Err.Error(), fmt.Sprintf("Fetch of %s-%d on broker 1 failed: no progress within the timeout", topic, i)) {
+		if r.Err == nil || !strings.Contains(r.Err.Error(), fmt.Sprintf("Fetch of %s-%d on broker 1 failed: ", topic, i)) || !strings.Contains(r.Err.Error(), "(the broker accepts, and answers nothing)") {
 			t.Errorf("%d: %v", i, r.Err)
 		}
 	}

@@ -275,40 +275,119 @@ func TestLabShareGroups(t *testing.T) {
 				t.Error("an alter that does nothing is taken for done")
 			}
 		}
-		t.Log(describe(g("queue")))
-		if version != "4.1" {
-			return
-		}
-	} else {
-		for _, r := range alter(g("queue"), append(starts, ShareStart{topic, 9, 1}, ShareStart{"not-there", 0, 1})...) {
-			if (r.Err == nil) != (r.Topic == topic && r.Partition < 2) || r.Err != nil && CodeOf(r.Err) != kafka.UnknownTopicOrPartition {
-				t.Errorf("%+v", r)
-			}
-		}
-		t.Log(describe(g("queue")))
-		if s := describe(g("queue")); !strings.Contains(s, "t-0=5 ") || !strings.Contains(s, "t-1=7 ") {
+		if s := describe(g("queue")); s != "" {
 			t.Error(s)
 		}
-		if r := alter(g("classic"), starts...); CodeOf(r[0].Err) != kafka.GroupIDNotFound || CodeOf(r[1].Err) != kafka.GroupIDNotFound {
+		return
+	}
+	for _, r := range alter(g("queue"), append(starts, ShareStart{topic, 9, 1}, ShareStart{"not-there", 0, 1})...) {
+		if (r.Err == nil) != (r.Topic == topic && r.Partition < 2) || r.Err != nil && CodeOf(r.Err) != kafka.UnknownTopicOrPartition {
 			t.Errorf("%+v", r)
 		}
 	}
-	if level == 0 {
-		return
+	t.Log(describe(g("queue")))
+	if s := describe(g("queue")); !strings.Contains(s, "t-0=5 ") || !strings.Contains(s, "t-1=7 ") {
+		t.Error(s)
+	}
+	if r := alter(g("classic"), starts...); CodeOf(r[0].Err) != kafka.GroupIDNotFound || CodeOf(r[1].Err) != kafka.GroupIDNotFound {
+		t.Errorf("%+v", r)
 	}
 	// A member reads and acknowledges: 5..9 accepted, 10 rejected, 11 released, the rest accepted from 12 to 14.
-	cl, err := kgo.NewClient(kgo.SeedBrokers(l.addr), kgo.ShareGroup(g("queue")), kgo.ConsumeTopics(topic))
+	queue := g("queue")
+	done := int64(11) // the first record that is not done afterwards
+	l.shareSome(queue, topic, starts)
+	for range 100 {
+		if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: queue, Type: kafka.TypeShare}})[queue].State == kafka.StateEmpty {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	time.Sleep(time.Second)
+	t.Log(describe(queue))
+	rec := &recorder{}
+	ro := open(t, []string{l.addr}, func(cfg *Config) { cfg.Recorder = rec.add })
+	o := ro.DescribeShareOffsets(ctx(t), []string{queue})[queue]
+	if o.Err != nil || len(o.Offsets) != 2 {
+		t.Errorf("%+v", o)
+	}
+	for range 2 { // a read changes nothing
+		for i, s := range ro.ReadShareState(ctx(t), queue, o.Offsets) {
+			t.Logf("%s-%d epoch %d: %+v, open %d", "t", o.Offsets[i].Partition, o.Offsets[i].Epoch, s, s.Open())
+			if !s.Known || s.Err != nil || s.Start != o.Offsets[i].Start {
+				t.Errorf("%+v", s)
+			}
+			if s.Open() != done {
+				t.Errorf("open at %d, want %d", s.Open(), done)
+			}
+		}
+	}
+	if again := ro.DescribeShareOffsets(ctx(t), []string{queue})[queue]; fmt.Sprint(again) != fmt.Sprint(o) {
+		t.Errorf("%+v became %+v", o, again)
+	}
+	t.Log(rec)
+	// The group still reads afterwards.
+	cl, _ := kgo.NewClient(kgo.SeedBrokers(l.addr), kgo.ShareGroup(queue), kgo.ConsumeTopics(topic))
+	cc, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	first := int64(-1)
+	cl.PollFetches(cc).EachRecord(func(r *kgo.Record) {
+		if first < 0 {
+			first = r.Offset
+		}
+		r.Ack(kgo.AckRelease)
+	})
+	cancel()
+	cl.Close()
+	if first != 11 {
+		t.Errorf("after the reads the group goes on at %d", first)
+	}
+	for range 100 {
+		if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: queue, Type: kafka.TypeShare}})[queue].State == kafka.StateEmpty {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	for _, r := range alter(queue, ShareStart{topic, 0, 2}, ShareStart{topic, 1, 20}) {
+		if r.Err != nil {
+			t.Error(r.Err)
+		}
+	}
+	s := describe(queue)
+	t.Log(s)
+	if !strings.Contains(s, "t-0=2 ") || !strings.Contains(s, "t-1=20 ") {
+		t.Error(s)
+	}
+	o = ro.DescribeShareOffsets(ctx(t), []string{queue})[queue]
+	for _, s := range ro.ReadShareState(ctx(t), queue, o.Offsets) {
+		t.Logf("after an alter: %+v", s)
+		if !s.Known || len(s.Batches) > 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	m, err := l.c.DeleteShareOffsets(ctx(t), queue, []string{topic, other})
+	t.Log(m, err)
+	if err != nil || m[topic] != nil || len(m) != 2 {
+		t.Error(m, err)
+	}
+	if s := describe(queue); s != "" {
+		t.Error(s)
+	}
+	if m, err := l.c.DeleteShareOffsets(ctx(t), g("nobody"), []string{topic}); err != nil || CodeOf(m[topic]) != kafka.GroupIDNotFound {
+		t.Error(m, err)
+	}
+	if err := l.c.DeleteGroup(ctx(t), queue); err != nil {
+		t.Error(err)
+	}
+}
+
+// shareSome reads as a member: up to 9 accepted, 10 rejected, 11 released, 12 to 14 accepted, the rest released. While it is there
+// the group may not be written.
+func (l *lab) shareSome(group, topic string, starts []ShareStart) {
+	t := l.t
+	cl, err := kgo.NewClient(kgo.SeedBrokers(l.addr), kgo.ShareGroup(group), kgo.ConsumeTopics(topic))
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := map[int32][]int64{}
-	if version == "4.1" { // starts at the end: give it something
-		time.Sleep(time.Second)
-		cc, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		cl.PollFetches(cc)
-		cancel()
-		l.put(l.kgo(), rs...)
-	}
 	deadline := time.Now().Add(15 * time.Second)
 	for n := 0; n < 28 && time.Now().Before(deadline); {
 		cc, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -331,100 +410,24 @@ func TestLabShareGroups(t *testing.T) {
 			}
 		})
 	}
-	if r := l.c.DescribeGroups(ctx(t), []GroupRef{{ID: g("queue"), Type: kafka.TypeShare}})[g("queue")]; r.State != kafka.StateStable {
+	if r := l.c.DescribeGroups(ctx(t), []GroupRef{{ID: group, Type: kafka.TypeShare}})[group]; r.State != kafka.StateStable {
 		t.Errorf("%+v", r)
 	}
-	for _, r := range alter(g("queue"), starts...) {
+	altered, err := l.c.AlterShareOffsets(ctx(t), group, starts)
+	if err != nil || len(altered) != len(starts) {
+		t.Error(altered, err)
+	}
+	for _, r := range altered {
 		if CodeOf(r.Err) != kafka.NonEmptyGroup {
 			t.Errorf("a group with members: %+v", r)
 		}
 	}
-	if err := l.c.DeleteGroup(ctx(t), g("queue")); CodeOf(err) != kafka.NonEmptyGroup {
+	if err := l.c.DeleteGroup(ctx(t), group); CodeOf(err) != kafka.NonEmptyGroup {
 		t.Error(err)
 	}
-	if m, err := l.c.DeleteShareOffsets(ctx(t), g("queue"), []string{topic}); err != nil || CodeOf(m[topic]) != kafka.NonEmptyGroup {
+	if m, err := l.c.DeleteShareOffsets(ctx(t), group, []string{topic}); err != nil || CodeOf(m[topic]) != kafka.NonEmptyGroup {
 		t.Error(m, err)
 	}
 	cl.Close()
-	for range 100 {
-		if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: g("queue"), Type: kafka.TypeShare}})[g("queue")].State == kafka.StateEmpty {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	time.Sleep(time.Second)
 	t.Logf("read %v", read)
-	t.Log(describe(g("queue")))
-	rec := &recorder{}
-	ro := open(t, []string{l.addr}, func(cfg *Config) { cfg.Recorder = rec.add })
-	o := ro.DescribeShareOffsets(ctx(t), []string{g("queue")})[g("queue")]
-	for range 2 { // a read changes nothing
-		for i, s := range ro.ReadShareState(ctx(t), g("queue"), o.Offsets) {
-			t.Logf("%s-%d epoch %d: %+v, open %d", "t", o.Offsets[i].Partition, o.Offsets[i].Epoch, s, s.Open())
-			if !s.Known || s.Err != nil || s.Start != o.Offsets[i].Start {
-				t.Errorf("%+v", s)
-			}
-			if version != "4.1" && s.Open() != 11 {
-				t.Errorf("open at %d, want 11", s.Open())
-			}
-		}
-	}
-	if again := ro.DescribeShareOffsets(ctx(t), []string{g("queue")})[g("queue")]; fmt.Sprint(again) != fmt.Sprint(o) {
-		t.Errorf("%+v became %+v", o, again)
-	}
-	t.Log(rec)
-	// The group still reads afterwards.
-	if version != "4.1" {
-		cl, _ := kgo.NewClient(kgo.SeedBrokers(l.addr), kgo.ShareGroup(g("queue")), kgo.ConsumeTopics(topic))
-		cc, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		first := int64(-1)
-		cl.PollFetches(cc).EachRecord(func(r *kgo.Record) {
-			if first < 0 {
-				first = r.Offset
-			}
-			r.Ack(kgo.AckRelease)
-		})
-		cancel()
-		cl.Close()
-		if first != 11 {
-			t.Errorf("after the reads the group goes on at %d", first)
-		}
-		for range 100 {
-			if l.c.DescribeGroups(ctx(t), []GroupRef{{ID: g("queue"), Type: kafka.TypeShare}})[g("queue")].State == kafka.StateEmpty {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		for _, r := range alter(g("queue"), ShareStart{topic, 0, 2}, ShareStart{topic, 1, 20}) {
-			if r.Err != nil {
-				t.Error(r.Err)
-			}
-		}
-		s := describe(g("queue"))
-		t.Log(s)
-		if !strings.Contains(s, "t-0=2 ") || !strings.Contains(s, "t-1=20 ") {
-			t.Error(s)
-		}
-		o = ro.DescribeShareOffsets(ctx(t), []string{g("queue")})[g("queue")]
-		for _, s := range ro.ReadShareState(ctx(t), g("queue"), o.Offsets) {
-			t.Logf("after an alter: %+v", s)
-			if !s.Known || len(s.Batches) > 0 {
-				t.Errorf("%+v", s)
-			}
-		}
-	}
-	m, err := l.c.DeleteShareOffsets(ctx(t), g("queue"), []string{topic, other})
-	t.Log(m, err)
-	if err != nil || m[topic] != nil || len(m) != 2 {
-		t.Error(m, err)
-	}
-	if s := describe(g("queue")); s != "" {
-		t.Error(s)
-	}
-	if m, err := l.c.DeleteShareOffsets(ctx(t), g("nobody"), []string{topic}); err != nil || CodeOf(m[topic]) != kafka.GroupIDNotFound {
-		t.Error(m, err)
-	}
-	if err := l.c.DeleteGroup(ctx(t), g("queue")); err != nil {
-		t.Error(err)
-	}
 }

@@ -234,7 +234,8 @@ func (c *Client) AlterShareOffsets(ctx context.Context, group string, starts []S
 }
 
 // DeleteShareOffsets removes what a share group without members stored on topics, always of whole topics; the group stays. Every
-// topic asked for has an entry. The error is of a call that sent nothing, as for CommitOffsets.
+// topic asked for has an entry; one of which nothing is stored is UNKNOWN_TOPIC_OR_PARTITION. The error is of a call that sent
+// nothing, as for CommitOffsets.
 func (c *Client) DeleteShareOffsets(ctx context.Context, group string, topics []string) (map[string]error, error) {
 	const api = "DeleteShareGroupOffsets"
 	tps := make([]kafka.TopicPartition, len(topics))

@@ -90,8 +90,9 @@ func (c *Client) CommitOffsets(ctx context.Context, group string, commits []Comm
 	return out, nil
 }
 
-// DeleteOffsets removes committed offsets of a group, and with the last one a group without protocol. Every partition asked for has
-// an entry; nil also where nothing was committed. The error is of a call that sent nothing, as for CommitOffsets. Brokers refuse an
+// DeleteOffsets removes committed offsets of a group. Without any offset a group without protocol goes as well in Kafka 2.8, and
+// stays, Empty, in 3.9 and later: DeleteGroup removes it. Every partition asked for has an entry; nil also where nothing was
+// committed. The error is of a call that sent nothing, as for CommitOffsets. Brokers refuse an
 // absent group (GROUP_ID_NOT_FOUND) and a topic that the group's members read (GROUP_SUBSCRIBED_TO_TOPIC). Kafka 2.4 (KIP-496).
 func (c *Client) DeleteOffsets(ctx context.Context, group string, tps []kafka.TopicPartition) (map[kafka.TopicPartition]error, error) {
 	const api = "OffsetDelete"

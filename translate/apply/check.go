@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
@@ -14,44 +13,37 @@ import (
 func (e *engine) whole(ctx context.Context) (*Refusal, error) {
 	p := e.p
 	if err := p.Check(); err != nil {
-		return &Refusal{Code: codeStale, Because: err.Error(), Next: nextReplan}, nil
+		return &Refusal{Code: plan.PlanStale, Because: err.Error(), Next: nextReplan}, nil
 	}
 	seen := map[string]bool{}
 	for _, j := range jobs(p, nil) {
 		if seen[j.group] {
-			return &Refusal{Code: codeStale, Because: fmt.Sprintf("the plan names group %s of the target twice", j.group), Next: nextReplan}, nil
+			return &Refusal{Code: plan.PlanStale, Because: fmt.Sprintf("the plan names group %s of the target twice", j.group), Next: nextReplan}, nil
 		}
 		seen[j.group] = true
 	}
-	made, err := time.Parse(time.RFC3339, p.Made)
-	if err != nil {
-		return &Refusal{Code: codeStale, Because: fmt.Sprintf("the plan does not tell when it was made (%q)", p.Made), Next: nextReplan}, nil
-	}
 	// A rollback rests on nothing that ages: it compares with what was written. What a resumed run finds written is told at any age.
-	if age := e.o.Now().Sub(made); !e.back && (age > e.o.MaxAge || age < -5*time.Minute) {
-		words := fmt.Sprintf("the plan is %s old, and after %s what it rests on may have moved", age.Round(time.Minute), e.o.MaxAge)
-		if age < 0 {
-			words = fmt.Sprintf("the plan was made %s in the future: the clocks of the two machines differ", (-age).Round(time.Minute))
-		}
-		e.tooOld = &Refusal{Code: codeStale, Because: words, Next: nextReplan}
+	if old := p.Stale(e.o.Now(), e.o.MaxAge); old != nil && !e.back {
+		e.tooOld = refusal(old)
 		if e.l == nil {
 			return e.tooOld, nil
 		}
 	}
 	id, err := e.t.ClusterID(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case p.To.ID == "" || id == "":
-		return &Refusal{Code: codeCluster, Because: "the cluster id is not known, so that it cannot be told whether this is the cluster of the plan", Next: nextReplan}, nil
-	case id != p.To.ID:
-		next := fmt.Sprintf("give the address of cluster %s (id %s)", p.To.Alias, p.To.ID)
-		if id == p.From.ID {
-			next += "; this one is the cluster that the positions come from: source and target are exchanged"
+	}
+	if wrong := p.WrongCluster(id); wrong != nil {
+		if id != "" && id == p.From.ID {
+			wrong.Next = "this is the cluster that the positions come from, so that source and target are exchanged: " + wrong.Next
 		}
-		return &Refusal{Code: codeCluster, Because: fmt.Sprintf("the plan is for cluster id %s (%s), and this cluster has id %s", p.To.ID, p.To.Alias, id), Next: next}, nil
+		return refusal(wrong), nil
 	}
 	return nil, nil
+}
+
+func refusal(r *plan.Refusal) *Refusal {
+	return &Refusal{Code: r.Code, Because: r.Because, Next: r.Next}
 }
 
 // precheck reads again what the plan assumes, twice, and refuses groups.
@@ -125,12 +117,39 @@ func (e *engine) still(j *job, now GroupNow) {
 		if who == "" {
 			who = "the broker names no member"
 		}
-		j.refuse(codeActive, fmt.Sprintf("the group is %s on this cluster: %s", now.State, who), nextLeave)
+		e.taken(j, now)
+		if j.busy() {
+			j.refuse(plan.ActiveGroup, fmt.Sprintf("the group is %s on this cluster: %s", now.State, who), nextLeave)
+		}
 		return
 	}
 	for _, r := range j.rows {
 		if r.planned() && j.refusal == nil {
 			e.stillRow(j, r, now)
+		}
+	}
+}
+
+// taken settles what a journal knows of a group that has members now: its own value, or that of the journal's last word, cannot
+// be written again, and what consumers made of it is not known.
+func (e *engine) taken(j *job, now GroupNow) {
+	for _, r := range j.rows {
+		if r.past == nil || r.state != Left {
+			continue
+		}
+		o, ok := now.Offsets[r.tp]
+		if r.found = nil; ok && o.Err == nil && !(j.share() && o.Offset < 0) {
+			r.found = &o.Committed
+		}
+		written := r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs
+		switch {
+		case written || o.Err == nil && j.same(r.found, r.want):
+			if r.state = Written; r.want == nil {
+				r.state = Removed
+			}
+			r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+		case o.Err == nil && !j.same(r.found, r.before) && r.past.result != KindFailed:
+			r.state, r.code, r.why = Unknown, plan.ActiveGroup, fmt.Sprintf("its consumers have taken over; it holds %s now, and whether they began at %s cannot be told", show(r.found), show(r.want))
 		}
 	}
 }
@@ -143,13 +162,13 @@ func (e *engine) types(j *job, now GroupNow) {
 	was := kafka.GroupType(j.plan.TargetType)
 	switch {
 	case j.share() != (now.Type == kafka.TypeShare):
-		j.refuse(codeType, fmt.Sprintf("the group is of type %s on this cluster and its positions are those of a %s group: share groups and others never convert", orClassic(now.Type), orClassic(j.kind)), "delete the group while it is empty, or map it to another id by --group-map")
+		j.refuse(plan.TypeConflict, fmt.Sprintf("the group is of type %s on this cluster and its positions are those of a %s group: share groups and others never convert", orClassic(now.Type), orClassic(j.kind)), "delete the group while it is empty, or map it to another id by --group-map")
 	case now.Type == kafka.TypeStreams && !e.p.Options.IncludeStreams && !e.back:
-		j.refuse(codeType, "the group is of type streams on this cluster", "plan with --include-streams if that is meant")
+		j.refuse(plan.TypeConflict, "the group is of type streams on this cluster", "plan with --include-streams if that is meant")
 	case j.kind == kafka.TypeStreams && now.Type == kafka.TypeConsumer:
-		j.refuse(codeType, "the group is of type consumer on this cluster, which a streams application cannot take over", "delete the group while it is empty, or map it to another id by --group-map")
+		j.refuse(plan.TypeConflict, "the group is of type consumer on this cluster, which a streams application cannot take over", "delete the group while it is empty, or map it to another id by --group-map")
 	case was != "" && now.Type != "" && was != now.Type && !e.back:
-		j.refuse(codeStale, fmt.Sprintf("the group was of type %s when the plan was made and is of type %s now", was, now.Type), nextReplan)
+		j.refuse(plan.PlanStale, fmt.Sprintf("the group was of type %s when the plan was made and is of type %s now", was, now.Type), nextReplan)
 	}
 }
 
@@ -180,7 +199,7 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 			r.state = Removed
 		}
 		if !j.same(now, r.want) {
-			r.state, r.code, r.why = Differs, codeMismatch, fmt.Sprintf("%s was written, and %s is there now", show(r.want), show(now))
+			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%s was written, and %s is there now", show(r.want), show(now))
 		}
 	case j.same(now, r.want), r.plan.Action == plan.Right && now != nil && r.plan.To != nil && now.Offset == *r.plan.To:
 		r.write, r.state = false, Already
@@ -195,19 +214,19 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 		r.write, r.state = true, Left
 	case e.back:
 		r.write, r.state = false, Left
-		r.code, r.why = codeStale, fmt.Sprintf("it holds %s, no longer the %s that was written: left alone", show(now), show(before))
+		r.code, r.why = plan.PlanStale, fmt.Sprintf("it holds %s, no longer the %s that was written: left alone", show(now), show(before))
 	case r.past != nil && r.past.result != KindFailed && !seen:
-		j.refuse(codeStale, fmt.Sprintf("%s holds %s: neither what it had (%s) nor what was to be written (%s), so that somebody else wrote it since the run that was killed", r.tp, show(now), show(before), show(r.want)), nextReplan)
+		j.refuse(plan.PlanStale, fmt.Sprintf("%s holds %s: neither what it had (%s) nor what was to be written (%s), so that somebody else wrote it since the run that was killed", r.tp, show(now), show(before), show(r.want)), nextReplan)
 	default:
 		if why := e.mirrored(j, r, now); why != "" {
 			r.before, r.write, r.state, r.remark = now, true, Left, why
 			return
 		}
 		if seen && !e.back {
-			j.refuse(codeConsumed, fmt.Sprintf("%s went from %s to %s while nobody is a member: a consumer that assigns partitions itself, or a tool, moves the offsets", r.tp, show(before), show(now)), "find and stop what commits for this group on this cluster, then go on")
+			j.refuse(plan.SeemsConsumed, fmt.Sprintf("%s went from %s to %s while nobody is a member: a consumer that assigns partitions itself, or a tool, moves the offsets", r.tp, show(before), show(now)), "find and stop what commits for this group on this cluster, then go on")
 			return
 		}
-		j.refuse(codeStale, fmt.Sprintf("%s had %s when the plan was made and has %s now", r.tp, show(before), show(now)), nextReplan)
+		j.refuse(plan.PlanStale, fmt.Sprintf("%s had %s when the plan was made and has %s now", r.tp, show(before), show(now)), nextReplan)
 	}
 }
 
@@ -254,13 +273,13 @@ func (e *engine) logs(j *job, topics map[string]TopicNow) {
 		case r.plan.TargetTopicID != "" && t.ID != "" && r.plan.TargetTopicID != t.ID:
 			j.refuse(codeRecreated, fmt.Sprintf("topic %s was deleted and created anew since the plan was made (id %s, now %s): its offsets mean other records", r.tp.Topic, r.plan.TargetTopicID, t.ID), nextReplan)
 		case !ok:
-			j.refuse(codeStale, fmt.Sprintf("%s is not on this cluster any more", r.tp), nextReplan)
+			j.refuse(plan.PlanStale, fmt.Sprintf("%s is not on this cluster any more", r.tp), nextReplan)
 		case part.Err != nil:
 			j.refuse(reading(part.Err), fmt.Sprintf("the log ends of %s cannot be read: %v", r.tp, part.Err), nextReadable)
 		case e.back || r.want == nil || r.past != nil:
 			// A pre-image goes back as it was, and what a journal holds was checked before it was written there.
 		case part.End < r.plan.End || r.want.Offset > part.End:
-			j.refuse(codeStale, fmt.Sprintf("the log of %s ends at %d, below its end %d when the plan was made: it was cut", r.tp, part.End, r.plan.End), nextReplan)
+			j.refuse(plan.PlanStale, fmt.Sprintf("the log of %s ends at %d, below its end %d when the plan was made: it was cut", r.tp, part.End, r.plan.End), nextReplan)
 		case r.want.Offset < part.LogStart:
 			e.raise(r, part.LogStart)
 		}
@@ -278,7 +297,7 @@ func (e *engine) logs(j *job, topics map[string]TopicNow) {
 	for topic, parts := range named {
 		for p := range topics[topic].Partitions {
 			if !parts[p] {
-				j.refuse(codeStale, fmt.Sprintf("the plan does not name %s-%d: a share group starts a partition without an offset by share.auto.offset.reset, by default at the end", topic, p), nextReplan)
+				j.refuse(plan.PlanStale, fmt.Sprintf("the plan does not name %s-%d: a share group starts a partition without an offset by share.auto.offset.reset, by default at the end", topic, p), nextReplan)
 			}
 		}
 	}
@@ -349,10 +368,10 @@ func (e *engine) source(j *job, r *row, g GroupNow, id string) {
 		j.refuse(codeRecreated, fmt.Sprintf("topic %s of %s was deleted and created anew since the plan was made", tp.Topic, e.p.From.Alias), nextReplan)
 	case !ok:
 		j.moved = true
-		j.refuse(codeStale, fmt.Sprintf("its committed offset of %s on %s was %d when the plan was made and is gone", tp, e.p.From.Alias, r.plan.From.Offset), nextReplan)
+		j.refuse(plan.PlanStale, fmt.Sprintf("its committed offset of %s on %s was %d when the plan was made and is gone", tp, e.p.From.Alias, r.plan.From.Offset), nextReplan)
 	case o.Offset != r.plan.From.Offset:
 		j.moved = true
-		j.refuse(codeStale, fmt.Sprintf("its committed offset of %s on %s was %d when the plan was made and is %d now", tp, e.p.From.Alias, r.plan.From.Offset, o.Offset), "stop its consumers there, then "+nextReplan+", or give --refresh")
+		j.refuse(plan.PlanStale, fmt.Sprintf("its committed offset of %s on %s was %d when the plan was made and is %d now", tp, e.p.From.Alias, r.plan.From.Offset, o.Offset), "stop its consumers there, then "+nextReplan+", or give --refresh")
 	}
 }
 

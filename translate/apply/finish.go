@@ -3,6 +3,9 @@ package apply
 import (
 	"fmt"
 	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
 // outcomes fills in the groups and counts.
@@ -34,12 +37,15 @@ func (j *job) outcome() GroupOutcome {
 			out.Action = s
 		}
 	}
+	done, undone := false, false
 	for _, r := range j.rows {
 		p := PartitionOutcome{Topic: r.tp.Topic, Partition: r.tp.Partition, Action: r.state, Before: r.before, To: r.want, Found: r.found, Code: r.code, Because: r.why, Remark: r.remark}
 		if j.refusal != nil && r.planned() && r.state == Left {
 			p.Action = Refused
 		}
 		grave(p.Action)
+		done = done || p.Action == Written || p.Action == Removed
+		undone = undone || p.Action == Refused || p.Action == Failed || p.Action == Left && p.Code != 0
 		if p.Code != 0 && (out.Code == 0 || gravity[p.Action] > 4) {
 			out.Code, out.Because, out.Next = p.Code, fmt.Sprintf("%s: %s", r.tp, p.Because), nextAfter(p.Code)
 		}
@@ -53,7 +59,10 @@ func (j *job) outcome() GroupOutcome {
 		grave(Failed)
 		out.Code, out.Because, out.Next = about(j.vanishFail), "the group did not exist before and could not be removed: "+j.vanishFail.Error(), "it is empty of offsets and harmless; delete it when the cause is gone"
 	}
-	if out.Code == codeActive {
+	if done && undone && gravity[out.Action] < gravity[Partly] {
+		out.Action = Partly
+	}
+	if out.Code == plan.ActiveGroup {
 		out.Holders = j.holders
 	}
 	return out
@@ -97,11 +106,12 @@ func (e *engine) finish() *Outcome {
 	if o.Journal == "" {
 		return o
 	}
+	resume, rollback := e.o.Commands(o.Journal)
 	if resumable(o) {
-		o.Finish = append(o.Finish, "mm2doctor translate apply --resume "+shell(o.Journal))
+		o.Finish = append(o.Finish, resume)
 	}
 	if o.Wrote {
-		o.Undo = append(o.Undo, "mm2doctor translate rollback "+shell(o.Journal))
+		o.Undo = append(o.Undo, rollback)
 	}
 	return o
 }
@@ -112,8 +122,9 @@ func resumable(o *Outcome) bool {
 		switch g.Action {
 		case Unknown, Failed:
 			return true
-		case Refused:
-			return slices.Contains([]int{int(codeActive), int(codeJournal), int(codeCoord), int(codeDenied), int(codeConsumed), int(codePartial)}, int(g.Code))
+		case Refused, Partly:
+			return slices.ContainsFunc(g.Partitions, func(p PartitionOutcome) bool { return p.Action == Failed }) ||
+				slices.Contains([]finding.Code{plan.ActiveGroup, plan.JournalUnwritable, plan.SeemsConsumed, plan.PartialOutcome, codeCoord, codeDenied}, g.Code)
 		}
 		return false
 	})

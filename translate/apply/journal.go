@@ -56,7 +56,9 @@ type Header struct {
 	SchemaVersion int           `json:"schemaVersion"`
 	Command       string        `json:"command"` // apply, rollback
 	Tool          diagnose.Tool `json:"tool"`
-	Plan          *plan.Plan    `json:"plan"` // as carried out, with the groups that were made anew
+	Plan          *plan.Plan    `json:"plan"` // as carried out: with the groups that were made anew, raised log starts, epochs
+	// PlanDigest is that of the plan that was handed in; the plan above has another where a run amended it.
+	PlanDigest string `json:"planDigest"`
 	// Undoes is the journal that a rollback takes back; DeleteGroups are the groups that did not exist before it.
 	Undoes       string   `json:"undoes,omitempty"`
 	DeleteGroups []string `json:"deleteGroups,omitempty"`

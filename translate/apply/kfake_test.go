@@ -163,6 +163,9 @@ func stands(t testing.TB, tg Target, groups ...string) string {
 		fmt.Fprintf(&b, "%s:", id)
 		for _, k := range slices.SortedFunc(maps.Keys(g.Offsets), kafka.TopicPartition.Compare) {
 			o := g.Offsets[k]
+			if g.Type == kafka.TypeShare && o.Offset < 0 {
+				continue // named, and not begun
+			}
 			fmt.Fprintf(&b, " %s=%d/%d/%s", k, o.Offset, o.Epoch, o.Metadata)
 		}
 		b.WriteString("\n")

@@ -31,6 +31,11 @@ type Log struct {
 	traces map[string]*groupTrace
 }
 
+// Of says that the journal is of a run of p.
+func (l *Log) Of(p *plan.Plan) bool {
+	return p.Digest != "" && (p.Digest == l.Header.PlanDigest || p.Digest == l.Header.Plan.Digest)
+}
+
 // groupTrace is what a journal knows of one group.
 type groupTrace struct {
 	existed bool

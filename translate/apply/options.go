@@ -8,15 +8,12 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
-// MaxAge is how old a plan may be when it is applied: what it rests on moves.
-const MaxAge = 60 * time.Minute
-
 // Options steer a run. The zero value is the careful one.
 type Options struct {
 	Tool diagnose.Tool
 	// IdleProof is the time between the two readings that show that nobody moves the offsets; 0 is 10 s, below 0 none.
 	IdleProof time.Duration
-	MaxAge    time.Duration // 0 is MaxAge
+	MaxAge    time.Duration // how old a plan may be; 0 is plan.MaxAge
 	// Parallel is how many groups are committed side by side: 1 (default) to 4. The journal stays in order all the same.
 	Parallel int
 	// Chunk is how many groups share a reading and a flush of the journal; 0 is 50. With AllOrNothing all are one chunk.
@@ -26,6 +23,9 @@ type Options struct {
 	Moved func(targetGroup string, row plan.Row, now plan.Committed) string
 	// Refresh makes the groups anew whose source position moved since the plan; nil refuses them. It gets ids of source groups.
 	Refresh func(ctx context.Context, groups []string) ([]plan.Group, error)
+	// Commands gives the command lines that go on with a journal and that take it back, as the outcome prints them; nil: without
+	// the arguments that find the clusters again.
+	Commands func(journal string) (resume, rollback string)
 	// Progress is told what goes on; may be nil.
 	Progress func(string)
 
@@ -36,9 +36,6 @@ type Options struct {
 func (o *Options) fill() {
 	if o.IdleProof == 0 {
 		o.IdleProof = 10 * time.Second
-	}
-	if o.MaxAge <= 0 {
-		o.MaxAge = MaxAge
 	}
 	o.Parallel = min(max(o.Parallel, 1), 4)
 	if o.Chunk <= 0 {
@@ -57,6 +54,11 @@ func (o *Options) fill() {
 			case <-t.C:
 				return nil
 			}
+		}
+	}
+	if o.Commands == nil {
+		o.Commands = func(journal string) (string, string) {
+			return "mm2doctor translate apply --resume " + shell(journal), "mm2doctor translate rollback " + shell(journal)
 		}
 	}
 	if o.Progress == nil {

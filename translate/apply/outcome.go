@@ -62,6 +62,7 @@ type Counts struct {
 	Already int `json:"already"`
 	Refused int `json:"refused"`
 	Failed  int `json:"failed"`
+	Partly  int `json:"partly"`
 	Unknown int `json:"unknown"`
 	Differs int `json:"differs"`
 	Left    int `json:"left"`
@@ -79,6 +80,8 @@ func (c *Counts) add(s State) {
 		c.Refused++
 	case Failed:
 		c.Failed++
+	case Partly:
+		c.Partly++
 	case Unknown:
 		c.Unknown++
 	case Differs:
@@ -98,12 +101,13 @@ const (
 	Already State = "already" // held it before anything was written
 	Refused State = "refused" // before any request
 	Failed  State = "failed"  // the broker refused; nothing changed
+	Partly  State = "partly"  // of a group: some partitions written, others refused, failed or left
 	Unknown State = "unknown" // a request was sent, and what came of it could not be read
 	Differs State = "differs" // read back, and something else is there (706)
 	Left    State = "left"    // not touched: nothing planned, or it holds no longer what was written
 )
 
-var gravity = map[State]int{Left: 0, Already: 1, Removed: 2, Written: 3, Refused: 4, Failed: 5, Unknown: 6, Differs: 7}
+var gravity = map[State]int{Left: 0, Already: 1, Removed: 2, Written: 3, Refused: 4, Failed: 5, Partly: 6, Unknown: 7, Differs: 8}
 
 // GroupOutcome is one group.
 type GroupOutcome struct {

@@ -16,7 +16,7 @@ import (
 func Rollback(ctx context.Context, l *Log, t Target, j Journal, o Options) (*Outcome, error) {
 	o.fill()
 	p, gone := undo(l, o)
-	e := &engine{p: p, t: t, j: j, o: o, back: true, head: Header{SchemaVersion: SchemaVersion, Command: rollbackCommand, Tool: o.Tool, Undoes: l.Path, DeleteGroups: gone}}
+	e := &engine{p: p, t: t, j: j, o: o, back: true, head: Header{SchemaVersion: SchemaVersion, Command: rollbackCommand, Tool: o.Tool, PlanDigest: p.Digest, Undoes: l.Path, DeleteGroups: gone}}
 	return e.run(ctx, rollbackCommand)
 }
 

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type engine struct {
 // Run carries a plan out. Refusals stand in the outcome; the error is about a cluster that could not be asked at all, or a
 // context that ended, before anything was written. The journal gets its first entry right before the first write.
 func Run(ctx context.Context, p *plan.Plan, t Target, s Source, j Journal, o Options) (*Outcome, error) {
-	e := &engine{p: clone(p), t: t, s: s, j: j, o: o, head: Header{SchemaVersion: SchemaVersion, Command: "apply", Tool: o.Tool}}
+	e := &engine{p: clone(p), t: t, s: s, j: j, o: o, head: Header{SchemaVersion: SchemaVersion, Command: "apply", Tool: o.Tool, PlanDigest: p.Digest}}
 	return e.run(ctx, "apply")
 }
 
@@ -46,7 +47,7 @@ func Resume(ctx context.Context, l *Log, t Target, s Source, j Journal, o Option
 func (e *engine) run(ctx context.Context, command string) (*Outcome, error) {
 	e.o.fill()
 	p := e.p
-	e.out = &Outcome{SchemaVersion: SchemaVersion, Tool: e.o.Tool, Command: command, Flow: p.Flow, Direction: p.Direction, Cluster: p.To, Plan: p.Digest, Started: e.o.stamp()}
+	e.out = &Outcome{SchemaVersion: SchemaVersion, Tool: e.o.Tool, Command: command, Flow: p.Flow, Direction: p.Direction, Cluster: p.To, Plan: cmp.Or(e.head.PlanDigest, p.Digest), Started: e.o.stamp()}
 	ref, err := e.whole(ctx)
 	if err != nil {
 		return nil, err
@@ -58,6 +59,9 @@ func (e *engine) run(ctx context.Context, command string) (*Outcome, error) {
 			j.refuse(ref.Code, ref.Because, ref.Next)
 		}
 		return e.finish(), nil
+	}
+	if p.Options.StampEpoch && p.Options.KeepMs > 0 {
+		e.out.Remarks = append(e.out.Remarks, "an explicit life goes by versions of OffsetCommit that have no leader epoch: committed without, which is always right")
 	}
 	e.jobs = jobs(p, e.l)
 	if e.l == nil {
@@ -130,7 +134,7 @@ func (e *engine) allOrNothing() {
 	}
 	for _, j := range e.jobs {
 		if len(j.writes()) > 0 {
-			j.refuse(codePartial, fmt.Sprintf("group %s is refused, and all or nothing was asked for", e.jobs[i].group), "settle that group, or leave out --all-or-nothing")
+			j.refuse(plan.PartialOutcome, fmt.Sprintf("group %s is refused, and all or nothing was asked for", e.jobs[i].group), "settle that group, or leave out --all-or-nothing")
 		}
 	}
 }
@@ -207,7 +211,7 @@ func (e *engine) note(es ...Entry) {
 		es[i].Time = e.o.stamp()
 	}
 	if err := e.j.Append(es...); err != nil {
-		e.dead = &Refusal{Code: codeJournal, Because: "the journal cannot be written: " + err.Error(), Next: "make room, or give a place that can be written; nothing is written to Kafka without a journal"}
+		e.dead = &Refusal{Code: plan.JournalUnwritable, Because: "the journal cannot be written: " + err.Error(), Next: "make room, or give a place that can be written; nothing is written to Kafka without a journal"}
 	}
 }
 
@@ -217,7 +221,7 @@ func (e *engine) stop(js []*job) {
 		if e.dead != nil {
 			j.refuse(e.dead.Code, e.dead.Because, e.dead.Next)
 		} else {
-			j.refuse(codePartial, "the run was interrupted before this group", "go on with the journal")
+			j.refuse(plan.PartialOutcome, "the run was interrupted before this group", "go on with the journal")
 		}
 	}
 }
@@ -442,16 +446,16 @@ func (j *job) readBack(e *engine, now GroupNow) {
 				r.state = Removed
 			}
 		case r.fault == nil:
-			r.state, r.code, r.why = Differs, codeMismatch, fmt.Sprintf("%s was sent and %s is there", show(r.want), show(r.found))
+			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%s was sent and %s is there", show(r.want), show(r.found))
 			if why := e.overwritten(j, r); why != "" {
-				r.code, r.why = codeWillNot, r.why+": "+why
+				r.code, r.why = plan.WillNotHold, r.why+": "+why
 			}
 		case j.same(r.found, r.before) && definite(r.fault):
 			r.state, r.code, r.why = Failed, about(r.fault), r.fault.Error()
 		case j.same(r.found, r.before):
 			r.state, r.code, r.why = Unknown, about(r.fault), r.fault.Error()+"; it was not written yet, and the request may still be under way"
 		default:
-			r.state, r.code, r.why = Differs, codeMismatch, fmt.Sprintf("%v; %s is there, neither what was (%s) nor what was sent (%s)", r.fault, show(r.found), show(r.before), show(r.want))
+			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%v; %s is there, neither what was (%s) nor what was sent (%s)", r.fault, show(r.found), show(r.before), show(r.want))
 		}
 	}
 }

@@ -141,12 +141,12 @@ func TestRefusedWhole(t *testing.T) {
 		because string
 	}{
 		{"changed by hand", func(w *world, p *plan.Plan) { *p.Groups[0].Rows[0].To++ }, false, 702, "digest"},
-		{"old", func(w *world, p *plan.Plan) { p.Made = clock.Add(-61 * time.Minute).Format(time.RFC3339) }, true, 702, "1h1m0s old"},
-		{"from the future", func(w *world, p *plan.Plan) { p.Made = clock.Add(6 * time.Minute).Format(time.RFC3339) }, true, 702, "clocks"},
+		{"old", func(w *world, p *plan.Plan) { p.Made = clock.Add(-61 * time.Minute).Format(time.RFC3339) }, true, 702, "61 min ago"},
+		{"from the future", func(w *world, p *plan.Plan) { p.Made = clock.Add(61 * time.Minute).Format(time.RFC3339) }, true, 702, "future"},
 		{"no time", func(w *world, p *plan.Plan) { p.Made = "yesterday" }, true, 702, "yesterday"},
-		{"another cluster", func(w *world, p *plan.Plan) { w.id = "third" }, false, 703, "id third"},
+		{"another cluster", func(w *world, p *plan.Plan) { w.id = "third" }, false, 703, "third"},
 		{"the source", func(w *world, p *plan.Plan) { w.id = "source-id" }, false, 703, "source-id"},
-		{"no id", func(w *world, p *plan.Plan) { p.To.ID = "" }, true, 703, "not known"},
+		{"no id", func(w *world, p *plan.Plan) { p.To.ID = "" }, true, 703, "does not hold the cluster id"},
 		{"a group twice", func(w *world, p *plan.Plan) { p.Groups[0].TargetGroup = "full" }, true, 702, "twice"},
 	} {
 		w, p := scene()
@@ -240,8 +240,11 @@ func TestLogStartMoved(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	_, l, err := j.reopen(t, w.fuse)
-	if err != nil || *l.Header.Plan.Groups[1].Rows[0].To != 60 {
+	if err != nil || *l.Header.Plan.Groups[1].Rows[0].To != 60 || !l.Of(p) || l.Header.Plan.Digest == p.Digest {
 		t.Errorf("%v", err)
+	}
+	if _, other := scene(); func() bool { other.Flow = "c->d"; other.Seal(); return l.Of(other) }() {
+		t.Error("the journal is of another plan")
 	}
 	// The plan that was handed in stays as it is.
 	if *p.Groups[1].Rows[0].To != 55 || p.Check() != nil {
@@ -552,6 +555,47 @@ func TestResumeChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// TestResumeTakenOver: consumers have begun before the run is resumed.
+func TestResumeTakenOver(t *testing.T) {
+	for _, tt := range []struct {
+		now   *plan.Committed
+		state State
+		group State
+	}{
+		{at(55, -1, "kept"), Written, Written},
+		{at(60, 3, ""), Unknown, Unknown},
+		{at(5, 2, "old"), Refused, Partly},
+	} {
+		w, p := scene()
+		w.fuse.at, w.fuse.after = 9, true // the commit of "full"
+		j := &paper{fuse: w.fuse}
+		mortal(func() { _, _ = Run(t.Context(), p, w, nil, j, quick()) })
+		w.fuse.at = 0
+		w.groups["full"].holders = []string{"c at /h"}
+		w.groups["full"].offsets[tp("a.t", 0)] = *tt.now
+		j2, l, err := j.reopen(t, w.fuse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Resume(t.Context(), l, w, nil, j2, quick())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := out.Groups[1]; g.Action != tt.group || g.Partitions[0].Action != tt.state || g.Partitions[1].Action != Written {
+			t.Errorf("%+v: %+v", tt.now, g)
+		}
+		// Again: what the journal has verified is not asked of the consumers any more.
+		j3, l, err := j2.reopen(t, w.fuse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.groups["full"].offsets[tp("a.t", 1)] = *at(99, 3, "")
+		if out, err = Resume(t.Context(), l, w, nil, j3, quick()); err != nil || out.Groups[1].Partitions[1].Action != Written {
+			t.Errorf("%v %+v", err, out.Groups[1])
+		}
+	}
+}
+
 // TestResumeOld: a plan that is too old is read back and not written on.
 func TestResumeOld(t *testing.T) {
 	w, p := scene()
@@ -573,7 +617,7 @@ func TestResumeOld(t *testing.T) {
 	if s := out.Summary.Groups; s.Written != 2 || s.Refused != 3 || s.Already != 1 {
 		t.Errorf("%+v", s)
 	}
-	if g := out.Groups[2]; g.Code != 702 || !strings.Contains(g.Because, "old") {
+	if g := out.Groups[2]; g.Code != 702 || !strings.Contains(g.Because, "ago") {
 		t.Errorf("%+v", g)
 	}
 }

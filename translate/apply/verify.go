@@ -78,7 +78,7 @@ func Verify(ctx context.Context, p *plan.Plan, t Target, o Options) (*Verificati
 	o.fill()
 	v := &Verification{SchemaVersion: SchemaVersion, Tool: o.Tool, Command: "verify", Flow: p.Flow, Cluster: p.To, Plan: p.Digest, Read: o.stamp(), Groups: []GroupVerified{}}
 	e := &engine{p: clone(p), t: t, o: o, back: p.Command == rollbackCommand}
-	e.o.MaxAge = 1 << 62
+	e.o.MaxAge = 1<<63 - 1
 	ref, err := e.whole(ctx)
 	if err != nil {
 		return nil, err
@@ -208,9 +208,9 @@ func (e *engine) verify(j *job, r *row, g GroupNow, t TopicNow, ends map[EpochQu
 			return say(Gone, codeRecreated, "the topic was deleted and created anew, and its committed offsets went with the old one")
 		}
 		if !g.Exists {
-			return say(Gone, codeMismatch, "the group is not on this cluster: it was never written, it was deleted, or its offsets expired (offsets.retention.minutes)")
+			return say(Gone, plan.VerifyMismatch, "the group is not on this cluster: it was never written, it was deleted, or its offsets expired (offsets.retention.minutes)")
 		}
-		return say(Gone, codeMismatch, "the group has no offset there: it was never written, it was deleted, or it expired (offsets.retention.minutes)")
+		return say(Gone, plan.VerifyMismatch, "the group has no offset there: it was never written, it was deleted, or it expired (offsets.retention.minutes)")
 	case len(g.Holders) > 0:
 		if r.want != nil && now.Offset < r.want.Offset {
 			return say(TakenOver, 0, "the group has members (%s), which went back below the planned offset", held(g.Holders))
@@ -219,7 +219,7 @@ func (e *engine) verify(j *job, r *row, g GroupNow, t TopicNow, ends map[EpochQu
 	}
 	r.found = now
 	if why := e.overwritten(j, r); why != "" {
-		return say(ByMM2, codeWillNot, "%s", why)
+		return say(ByMM2, plan.WillNotHold, "%s", why)
 	}
 	switch {
 	case r.want != nil && now.Offset > r.want.Offset && now.Epoch >= 0:
@@ -228,7 +228,7 @@ func (e *engine) verify(j *job, r *row, g GroupNow, t TopicNow, ends map[EpochQu
 		return say(TakenOver, 0, "a consumer committed the same offset, with its leader epoch")
 	}
 	if r.want == nil {
-		return say(Other, codeMismatch, "nothing was to be there")
+		return say(Other, plan.VerifyMismatch, "nothing was to be there")
 	}
-	return say(Other, codeMismatch, "planned was %s; no member and not MirrorMaker 2's translation: somebody else wrote it", show(r.want))
+	return say(Other, plan.VerifyMismatch, "planned was %s; no member and not MirrorMaker 2's translation: somebody else wrote it", show(r.want))
 }

@@ -12,27 +12,19 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
-// Codes of what can happen here.
+// Codes of what can happen here beside those of package plan.
 const (
-	codeDenied     finding.Code = 3
-	codeCommitACL  finding.Code = 306
-	codeEpoch      finding.Code = 311
-	codeMetadata   finding.Code = 315
-	codeRecreated  finding.Code = 406
-	codeCoord      finding.Code = 607
-	codeActive     finding.Code = 701
-	codeStale      finding.Code = 702
-	codeCluster    finding.Code = 703
-	codeMismatch   finding.Code = 706
-	codeType       finding.Code = 707
-	codeConsumed   finding.Code = 708
-	codeWillNot    finding.Code = 710
-	codeJournal    finding.Code = 711
-	codePartial    finding.Code = 712
-	nextReplan                  = "make a new plan and apply that"
-	nextLeave                   = "stop its consumers on this cluster (a member that does not leave is dropped after session.timeout.ms), then go on"
-	nextReadable                = "make it readable, then go on"
-	numberOfHolder              = 5
+	codeDenied    finding.Code = 3
+	codeCommitACL finding.Code = 306
+	codeEpoch     finding.Code = 311
+	codeMetadata  finding.Code = 315
+	codeRecreated finding.Code = 406
+	codeCoord     finding.Code = 607
+
+	nextReplan   = "make a new plan and apply that"
+	nextLeave    = "stop its consumers on this cluster (a member that does not leave is dropped after session.timeout.ms), then go on"
+	nextReadable = "make it readable, then go on"
+	someHolders  = 5 // are named in a sentence
 )
 
 // codeOf gives the broker's code inside an error, 0 without.
@@ -62,30 +54,30 @@ func definite(err error) bool {
 func about(err error) finding.Code {
 	switch c := codeOf(err); {
 	case slices.Contains([]kafka.ErrorCode{kafka.UnknownMemberID, kafka.IllegalGeneration, kafka.RebalanceInProgress, kafka.NonEmptyGroup, kafka.GroupSubscribedToTopic, kafka.StaleMemberEpoch}, c):
-		return codeActive
+		return plan.ActiveGroup
 	case c.Denied():
 		return codeCommitACL
 	case c == kafka.OffsetMetadataTooLarge:
 		return codeMetadata
 	case c == kafka.GroupIDNotFound, c == 23:
-		return codeType
+		return plan.TypeConflict
 	case c == kafka.UnknownTopicOrPartition:
-		return codeStale
+		return plan.PlanStale
 	case c.Retriable():
 		return codeCoord
 	}
-	return codePartial
+	return plan.PartialOutcome
 }
 
 func nextAfter(c finding.Code) string {
 	switch c {
-	case codeActive:
+	case plan.ActiveGroup:
 		return nextLeave
 	case codeCommitACL:
 		return "grant Read on the group and on the topic, then go on"
 	case codeMetadata:
 		return "raise offset.metadata.max.bytes on the brokers of this cluster, then go on"
-	case codeStale, codeType:
+	case plan.PlanStale, plan.TypeConflict:
 		return nextReplan
 	}
 	return "go on when the cause is gone"
@@ -121,8 +113,8 @@ func held(h []string) string {
 	if len(h) == 0 {
 		return ""
 	}
-	s := strings.Join(h[:min(len(h), numberOfHolder)], "; ")
-	if n := len(h) - numberOfHolder; n > 0 {
+	s := strings.Join(h[:min(len(h), someHolders)], "; ")
+	if n := len(h) - someHolders; n > 0 {
 		s += fmt.Sprintf("; and %d more", n)
 	}
 	return s

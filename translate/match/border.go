@@ -1,5 +1,7 @@
 package match
 
+import "slices"
+
 // mostRoom is how many offsets of the target between two syncs are looked through.
 const mostRoom = 4096
 
@@ -100,21 +102,30 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 	if m.hit != nil {
 		next = m.hit.s.Offset
 	}
+	if i >= m.base && i >= 0 && m.hit != nil && m.hit.d.Offset < m.chain[i].Downstream {
+		return true, nil // walked to from before the nearest sync, which lies later
+	}
 	if m.prev != nil {
 		from = min(from, m.prev.d.Offset)
 	}
-	if m.below(next, m.cut) != i {
-		return true, nil // a later sync points at the first record that has a copy
+	if k := m.below(next, m.cut); k != i {
+		if m.chain[k].Downstream > a.T {
+			return true, nil // a later sync points at the first record that has a copy
+		}
+		i = k
 	}
 	copied, own := int64(1), i
 	for i = max(i, m.base-1); i < m.cut; i++ {
-		to := m.d.End
-		if i+1 < len(m.chain) {
-			to = m.chain[i+1].Downstream + 1
-		}
 		if i >= m.base {
 			if copied > m.widest[i] {
-				return false, nil
+				// No stretch is wide enough, but where a run begins below what came before: only its first sync may be lost.
+				k, _ := slices.BinarySearch(m.runs, i+1)
+				if k == len(m.runs) {
+					return false, nil
+				}
+				if i = m.runs[k] - 1; i >= m.cut {
+					return false, nil
+				}
 			}
 			b, err := m.border(i)
 			if err != nil {
@@ -128,6 +139,10 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 			if b.once && !fall {
 				continue
 			}
+		}
+		to := m.d.End
+		if i+1 < len(m.chain) {
+			to = m.chain[i+1].Downstream + 1
 		}
 		// Its own record tells as well.
 		if again, err := m.inStretch(from, to); err != nil || again {

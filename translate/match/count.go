@@ -14,7 +14,7 @@ type Count struct {
 func (m *Matcher) Count(a Answer, at []int64) ([]Count, error) {
 	out := make([]Count, len(at))
 	for i, o := range at {
-		m.spent = 0
+		m.spent, m.most = 0, m.o.Most
 		c := Count{Offset: o}
 		from, to := max(min(o, a.T), m.d.Start), min(max(o, a.T), m.d.End)
 		rs, err := m.all(m.dst, from, to, committed)

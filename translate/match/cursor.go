@@ -15,7 +15,11 @@ type cursor struct {
 	head  int
 	spent *int // records read by both cursors
 	most  int
+	chunk int64 // offsets to read at once: more with each read
 }
+
+// firstChunk is how many offsets are read at first: most walks are short.
+const firstChunk = 64
 
 // peek gives the i-th record from here; ok is false beyond the end.
 func (c *cursor) peek(i int) (r Record, ok bool, err error) {
@@ -30,7 +34,8 @@ func (c *cursor) peek(i int) (r Record, ok bool, err error) {
 			c.buf = append(c.buf[:0], c.buf[c.head:]...)
 			c.head = 0
 		}
-		rs, next, err := c.side.Read(c.next, c.end)
+		c.chunk = max(firstChunk, min(2*c.chunk, 4096))
+		rs, next, err := c.side.Read(c.next, min(c.end, c.next+c.chunk))
 		if err != nil {
 			return Record{}, false, err
 		}

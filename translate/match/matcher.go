@@ -46,6 +46,7 @@ type Matcher struct {
 	borders map[int]border
 	far     int64 // the last source offset that is known to be copied by the newest run
 	farSure bool  // and no further
+	past    bool  // nothing that the source still holds is copied
 	cut     int   // only links before this one count: later ones are a copy that has not come as far yet
 	end     int64 // where the copy that counts ends on the target
 	doubts  []doubt
@@ -54,6 +55,8 @@ type Matcher struct {
 	known   known
 	mode    Isolation // as given, or as decided by comparing
 	skipped Flags     // what the walk in hand leaves out of the source
+
+	bufs [2][]Record // of walks
 
 	u         int64 // the position in hand
 	prev, hit *pair // the pairs around it that the answer rests on
@@ -114,6 +117,9 @@ func (m *Matcher) locate() (Answer, error) {
 		}
 		return m.finish(a)
 	}
+	if m.past && m.u >= m.s.Start {
+		return m.beyond()
+	}
 	a, err := m.within(m.cut, m.end)
 	if err != nil {
 		return Answer{}, err
@@ -134,6 +140,7 @@ func (m *Matcher) locate() (Answer, error) {
 // finish keeps the answer within the log and counts what is not proved.
 func (m *Matcher) finish(a Answer) (Answer, error) {
 	if a.T < m.d.Start {
+		a.Gone = max(a.Gone, m.d.Start-a.T)
 		a.T, a.Low, a.High, a.Verdict = m.d.Start, m.d.Start, m.d.Start, Gone
 	}
 	a.T, a.Low = min(a.T, m.d.End), min(a.Low, m.d.End)
@@ -153,6 +160,21 @@ func (m *Matcher) finish(a Answer) (Answer, error) {
 			} else if err != errBudget {
 				return Answer{}, err
 			}
+		}
+	}
+	return a, nil
+}
+
+// beyond is for a position after everything that was copied.
+func (m *Matcher) beyond() (Answer, error) {
+	a := Answer{T: m.d.Stable, Low: m.d.Stable, High: m.d.Stable, Verdict: NotMirrored, Why: "nothing that the source still holds has a copy yet"}
+	a.Uncopied = m.u - m.s.Start
+	if a.Uncopied <= mostRest {
+		rs, err := m.all(m.src, m.s.Start, m.u, m.keeps())
+		if err == nil {
+			a.Uncopied = int64(len(rs))
+		} else if err != errBudget {
+			return a, err
 		}
 	}
 	return a, nil

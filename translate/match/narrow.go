@@ -5,6 +5,9 @@ import "slices"
 // edge is how many offsets at an end of the target are looked up on the source.
 const edge = 96
 
+// leastOfFew is how many records must agree where there are fewer than that: all of them, and more than could by chance.
+const leastOfFew = 3
+
 // widths are how far around a guess is searched, in offsets, one after the other.
 var widths = []struct{ src, dst int64 }{{96, 256}, {512, 2048}, {1024, 4096}}
 
@@ -39,6 +42,11 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 	}
 	if cut == len(m.chain) && i+1 == cut {
 		add(m.s.End, m.d.End)
+	}
+	if i+1 < cut && i+1 >= m.base && !m.o.Reverse {
+		if x, found, err := m.backwards(i+1, floor); err != nil || found {
+			return x, found, quiet(err)
+		}
 	}
 	for k, w := range widths {
 		if k == 1 {
@@ -83,6 +91,39 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 	return start{}, false, nil
 }
 
+// backwards goes down from the link above the position, record by record without any gap.
+func (m *Matcher) backwards(i int, floor int64) (start, bool, error) {
+	x := m.chain[i]
+	if st, err := m.anchor(i); err != nil || st != agrees || x.Upstream-m.u > near {
+		return start{}, false, err
+	}
+	// What repeats shows only in a stretch that is longer than what is compared.
+	ss, err := m.all(m.src, max(m.s.Start, m.u-256), min(m.s.End, x.Upstream+257), m.keeps())
+	if err != nil || !unlike(ss, m.chain[i].mask&^HeaderSets) {
+		return start{}, false, err
+	}
+	ss = slices.DeleteFunc(ss, func(r Record) bool { return r.Offset > x.Upstream })
+	from := max(m.d.Start, x.Downstream-2*int64(len(ss))-64)
+	ds, err := m.all(m.dst, from, x.Downstream+1, committed)
+	if err != nil {
+		return start{}, false, err
+	}
+	mask, n := m.chain[i].mask, 0
+	for n < len(ss) && n < len(ds) && mask.of(ss[len(ss)-1-n]) == mask.of(ds[len(ds)-1-n]) {
+		n++
+	}
+	for k := 1; k <= n; k++ {
+		if s := ss[len(ss)-k]; s.Offset <= m.u {
+			return start{up: s.Offset, down: ds[len(ds)-k].Offset, mask: mask, link: -1}, true, nil
+		}
+	}
+	if n > 0 && n == len(ds) && from <= max(floor, m.d.Start) {
+		p := pair{ss[len(ss)-n], ds[0]}
+		return start{up: p.s.Offset, down: p.d.Offset, mask: mask, link: -1, above: &p}, true, nil
+	}
+	return start{}, false, nil
+}
+
 // byTime asks the target for the time of the record at the position: the first record as late stands at or before the copy.
 func (m *Matcher) byTime() (int64, bool, error) {
 	x, ok := m.dst.(TimeIndex)
@@ -107,7 +148,7 @@ func (m *Matcher) around(g, src, dst, floor, end int64) (start, bool, error) {
 		return start{}, false, err
 	}
 	at := -1
-	pairs := inOrder(ss, ds)
+	pairs := m.inOrder(ss, ds)
 	if len(pairs) == 0 {
 		return start{}, false, nil
 	}
@@ -118,7 +159,7 @@ func (m *Matcher) around(g, src, dst, floor, end int64) (start, bool, error) {
 		at = k
 	}
 	p := pairs[max(at, 0)]
-	mask, ok := agreement(p.s, p.d)
+	mask, ok := agreement(p.s, p.d, m.o.Reverse)
 	if !ok {
 		return start{}, false, nil
 	}
@@ -131,12 +172,12 @@ func (m *Matcher) around(g, src, dst, floor, end int64) (start, bool, error) {
 
 // inOrder gives the pairs of records that stand once in both windows; none unless they stand in the same order on both sides, and
 // there are enough of them.
-func inOrder(ss, ds []Record) []pair {
+func (m *Matcher) inOrder(ss, ds []Record) []pair {
 	if len(ss) == 0 || len(ds) == 0 {
 		return nil
 	}
 	mask := Mask(guess)
-	if ds[0].Has(AppendTime) {
+	if ds[0].Has(AppendTime) || m.o.Reverse && ss[0].Has(AppendTime) {
 		mask &^= Times
 	}
 	in := make(map[print]seen, len(ss))
@@ -165,7 +206,7 @@ func inOrder(ss, ds []Record) []pair {
 		}
 		pairs = append(pairs, pair{ss[x.at], r})
 	}
-	if len(pairs) >= fewest || len(pairs) > 0 && len(pairs) == min(len(ss), len(ds)) {
+	if len(pairs) >= fewest || len(pairs) >= leastOfFew && len(pairs) == min(len(ss), len(ds)) {
 		return pairs
 	}
 	return nil
@@ -198,7 +239,7 @@ func (m *Matcher) lookUp(from, to int64, shifts []int64, last bool) (pair, bool,
 			if err != nil {
 				return pair{}, false, err
 			}
-			if pairs := inOrder(ss, ds); len(pairs) > 0 {
+			if pairs := m.inOrder(ss, ds); len(pairs) > 0 {
 				if last {
 					return pairs[len(pairs)-1], true, nil
 				}

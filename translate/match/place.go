@@ -50,7 +50,7 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if i >= 0 && !ok && trust && m.chain[i].Upstream == m.u {
+	if i >= 0 && !ok && trust && m.chain[i].Upstream == m.u && !m.o.Foreign {
 		a, _ := exact(m.chain[i].Downstream, "an offset sync of this very record")
 		a.Anchor = m.sync(i)
 		return a, nil
@@ -58,6 +58,16 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 	top, err := m.top(i, cut, trust)
 	if err != nil {
 		return Answer{}, err
+	}
+	if i < 0 && top != nil && top.d.Offset-m.d.Start <= 64 {
+		if rs, err := m.all(m.dst, m.d.Start, top.d.Offset, committed); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if err == nil && len(rs) == 0 {
+			m.hit = top
+			a, err := m.first(*top, "the first copy")
+			a.Anchor = m.sync(m.base)
+			return a, err
+		}
 	}
 	var best Answer
 	if ok && (m.u-from.up <= near || m.room(i) <= near) {
@@ -106,6 +116,13 @@ func (m *Matcher) floor(i int) (int64, bool, error) {
 		return m.d.Start, false, nil
 	}
 	x := m.chain[i]
+	if m.o.Foreign && x.Upstream == m.u {
+		// Records of others may stand before its copy: the lowest place lies after the copy before.
+		if i == m.base || m.chain[i-1].Upstream >= m.u {
+			return m.d.Start, false, nil
+		}
+		return m.floor(i - 1)
+	}
 	ok, err := m.trusted(i)
 	if err != nil || !ok || m.o.Reverse {
 		return m.d.Start, false, err
@@ -133,6 +150,9 @@ func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
 func (m *Matcher) start(i int) (start, bool, error) {
 	for k := i; k >= m.base && k > i-tries && m.chain[k].Upstream <= m.u; k-- {
 		x := m.chain[k]
+		if m.o.Foreign && x.Upstream == m.u {
+			continue // the records of others before it are to be seen
+		}
 		if x.Downstream > m.chain[i].Downstream {
 			break
 		}
@@ -182,7 +202,9 @@ func (m *Matcher) from(x start, top *pair, end, floor int64) (Answer, error) {
 			a = low
 		}
 	} else if p := t.p; p != nil && !t.ambiguous && !t.lost && !m.o.Reverse {
-		m.known = known{at: *p, mask: x.mask, link: m.below(m.u, m.cut), valid: true}
+		if k := m.below(m.u, m.cut); k < 0 || p.d.Offset >= m.chain[k].Downstream {
+			m.known = known{at: *p, mask: x.mask, link: k, valid: true}
+		}
 	}
 	a.Anchor = m.sync(x.link)
 	a.Transformed = x.mask&HeaderSets == 0

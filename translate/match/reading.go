@@ -13,6 +13,9 @@ func quiet(err error) error {
 // all reads a stretch.
 func (m *Matcher) all(side Side, from, to int64, keep func(Record) bool) ([]Record, error) {
 	var out []Record
+	if from < to {
+		out = make([]Record, 0, min(to-from, 512))
+	}
 	for from < to {
 		if m.spent >= m.most {
 			return nil, errBudget
@@ -35,9 +38,18 @@ func (m *Matcher) all(side Side, from, to int64, keep func(Record) bool) ([]Reco
 	return out, nil
 }
 
+// full says that each offset of a stretch is held by a record or a marker: nothing was compacted away there.
+func (m *Matcher) full(side Side, from, to int64) (bool, error) {
+	if to-from > mostRoom {
+		return false, nil
+	}
+	rs, err := m.all(side, from, to, func(Record) bool { return true })
+	return err == nil && int64(len(rs)) == to-from, quiet(err)
+}
+
 func (m *Matcher) cursors(up, down, end int64, keep func(Record) bool) (s, d *cursor) {
-	return &cursor{side: m.src, next: max(up, m.s.Start), end: m.s.End, keep: keep, spent: &m.spent, most: m.most},
-		&cursor{side: m.dst, next: max(down, m.d.Start), end: end, keep: committed, spent: &m.spent, most: m.most}
+	return &cursor{side: m.src, next: max(up, m.s.Start), end: m.s.End, keep: keep, buf: m.bufs[0][:0], spent: &m.spent, most: m.most},
+		&cursor{side: m.dst, next: max(down, m.d.Start), end: end, keep: committed, buf: m.bufs[1][:0], spent: &m.spent, most: m.most}
 }
 
 // keeps is what a copy takes of the source as far as it is decided, and committed records alone where it is not.
@@ -61,7 +73,9 @@ func (m *Matcher) compare(up, down, end, u int64, mask Mask, strict bool, x *pai
 		if x != nil {
 			s.end, d.end = min(s.end, x.s.Offset), min(d.end, x.d.Offset)
 		}
-		return bounded(s, d, u, mask, strict, x)
+		t, err := bounded(s, d, u, mask, strict, x)
+		m.bufs = [2][]Record{s.buf, d.buf} // what a walk found are copies
+		return t, err
 	}
 	if m.mode == Committed {
 		t, err = one(committed, Control|Aborted)

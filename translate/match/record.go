@@ -1,9 +1,3 @@
-// Package match finds the exact place of a source position on the target by comparing the records of both: what MirrorMaker 2
-// leaves between two offset syncs, this decides.
-//
-// What may enter: the comparison as pure code over sides that are read by somebody else. It never raises a position on a guess:
-// what is not proved falls back to the lower end of what is possible, and says so. A partition that was mirrored twice (a crash, or
-// a topic made anew) is not proved yet in combination with lost syncs, compaction and retention: no command rests on it so far.
 package match
 
 // Record is one record of a partition as far as the comparison needs it. Key, Value and Headers are fingerprints.
@@ -46,8 +40,9 @@ const (
 )
 
 // agreement tells what two records have in common; ok is false where that does not make them the same record: the value or a
-// key that is there must agree, and the time unless the target's broker sets it.
-func agreement(s, d Record) (m Mask, ok bool) {
+// key that is there must agree, and the time unless the copy's broker sets it.
+func agreement(s, d Record, reverse bool) (m Mask, ok bool) {
+	untimed := d.Has(AppendTime) || reverse && s.Has(AppendTime)
 	const null = NullKey | NullValue
 	if s.Key == d.Key && s.Flags&NullKey == d.Flags&NullKey {
 		m |= Keys
@@ -58,14 +53,14 @@ func agreement(s, d Record) (m Mask, ok bool) {
 	if s.Headers == d.Headers {
 		m |= HeaderSets
 	}
-	if s.Time == d.Time && !d.Has(AppendTime) {
+	if s.Time == d.Time && !untimed {
 		m |= Times
 	}
 	body := m&Values != 0 || m&Keys != 0 && !s.Has(NullKey)
 	if s.Flags&null != d.Flags&null {
 		body = false
 	}
-	return m, body && (m&Times != 0 || d.Has(AppendTime))
+	return m, body && (m&Times != 0 || untimed)
 }
 
 // print is the fingerprint of a record under a mask.

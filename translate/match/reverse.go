@@ -1,5 +1,7 @@
 package match
 
+import "slices"
+
 // reversed finds the original of a position of a copy. The copy may hold a stretch twice; each of its records has one original,
 // and a position in the second stretch goes back to the original of the record that stands there: whoever came into the copy there
 // has not read the first.
@@ -45,7 +47,7 @@ func (m *Matcher) reversed() (Answer, error) {
 		if m.o.Foreign && t.p != nil {
 			a.T, a.Low, a.High = t.p.d.Offset+1, t.p.d.Offset+1, t.p.d.Offset+1
 		}
-		return m.twice(a, i)
+		return m.twice(a, i, t.r.s, x.mask)
 	default:
 		if rs, err := m.all(m.src, t.p.s.Offset+1, m.s.End, committed); err != nil || len(rs) > 0 {
 			a, _ := low(m.d.Start, m.d.End, "records of the copy after the last agreement have no original")
@@ -56,7 +58,7 @@ func (m *Matcher) reversed() (Answer, error) {
 			return a, quiet(err)
 		}
 		a, _ := exact(t.p.d.Offset+1, "after the original of the last record of the copy")
-		return m.twice(a, i)
+		return m.twice(a, i, t.p.s, x.mask)
 	}
 }
 
@@ -78,6 +80,9 @@ func (m *Matcher) stepped(t trail, rs []Record, err error) (Answer, error) {
 	a := Answer{T: m.d.Start, Low: m.d.Start, High: t.r.d.Offset, Verdict: Unverified, Why: "the copy holds records at the position that could not be matched"}
 	if err != nil {
 		return a, quiet(err)
+	}
+	if full, err := m.full(m.src, m.u, t.r.s.Offset); err != nil || !full {
+		return a, err
 	}
 	n := int64(len(rs))
 	for from, width := t.r.d.Offset, max(2*n, 64); from > m.d.Start && width < 1<<15; width *= 2 {
@@ -114,27 +119,28 @@ func (m *Matcher) alone(r Record, mask Mask) (bool, error) {
 	return n == 1, nil
 }
 
-// twice takes "exact" back where the copy may hold the stretch of the position twice.
-func (m *Matcher) twice(a Answer, i int) (Answer, error) {
+// twice takes "exact" back where the copy holds the record of the answer before the position already.
+func (m *Matcher) twice(a Answer, i int, own Record, mask Mask) (Answer, error) {
+	gap := m.s.End - m.s.Start // how far apart the two can stand without a fall in the syncs
+	if i >= m.base && len(m.chain) > m.base {
+		gap = max(m.chain[m.base].Upstream-m.s.Start, m.s.End-m.chain[len(m.chain)-1].Upstream)
+	}
+	again := false
 	for k := m.base; k <= i; k++ {
-		if m.chain[k].Downstream >= a.T && k < i {
-			a.Verdict, a.Why = Ambiguous, "the copy holds this stretch twice; the lower place skips nothing"
-			return a, nil
+		again = again || k < i && m.chain[k].Downstream >= a.T
+		if k > m.base {
+			gap = max(gap, m.chain[k].Upstream-m.chain[k-1].Upstream)
 		}
 	}
-	from, to := m.s.Start, m.s.End
-	if i-1 >= m.base {
-		from = m.chain[i-1].Upstream
+	if !again {
+		from := max(m.s.Start, own.Offset-min(gap, mostRoom)-1)
+		rs, err := m.all(m.src, from, own.Offset, committed)
+		if err != nil && err != errBudget {
+			return a, err
+		}
+		again = err != nil || slices.ContainsFunc(rs, func(r Record) bool { return mask.of(r) == mask.of(own) })
 	}
-	if i+1 < len(m.chain) {
-		to = m.chain[i+1].Upstream + 1
-	}
-	from, to = max(from, m.u-mostRoom), min(to, m.u+mostRoom)
-	rs, err := m.all(m.src, max(from, m.s.Start), to, committed)
-	if err != nil && err != errBudget {
-		return a, err
-	}
-	if err != nil || !unlike(rs, Keys|Values|Times) {
+	if again {
 		a.Verdict, a.Why = Ambiguous, "the copy may hold this stretch twice; the lower place skips nothing"
 	}
 	return a, nil

@@ -110,6 +110,22 @@ func (w *world) mirrored(from, to int64) int {
 	return n
 }
 
+// local counts records of others between a place and the last mirrored record before it.
+func (w *world) local(at int64) int {
+	n := 0
+	for i, r := range w.dst.rs {
+		switch {
+		case r.Offset >= at:
+			return n
+		case w.origin[i] >= 0:
+			n = 0
+		case !r.Has(Control):
+			n++
+		}
+	}
+	return n
+}
+
 // life says what may happen to a world.
 type life struct {
 	crash bool  // copies that began again, topics made anew

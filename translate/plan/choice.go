@@ -78,13 +78,13 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 	if m := a.Records; m != nil && m.Verdict != match.Unverified {
 		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), m.Why
 		r.Bound = &[2]int64{m.Low, m.High}
-		r.ReReadUpTo = max(0, m.High-m.T)
+		r.ReReadUpTo = m.Between
 		if m.Anchor != nil {
 			r.Sync = &SyncRef{m.Anchor.Upstream, m.Anchor.Downstream, m.Anchor.Offset}
 		}
 		switch m.Verdict {
 		case match.NotMirrored:
-			r.Basis, r.NotMirrored = byEnd, int64(m.Uncopied)
+			r.Basis, r.NotMirrored = byEnd, m.Uncopied
 			if w.sel.Reverse {
 				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: fmt.Sprintf("group %s has read %d records of %s-%d on %s that are not on %s: %s", x.group, m.Uncopied, r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why),
 					Next: fmt.Sprintf("wait until they are mirrored back, then plan again; records that were written on %s into a topic that no flow mirrors back never come", w.from.Alias)}
@@ -92,7 +92,7 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 			}
 		case match.Gone:
 			r.Basis = byStart
-			r.Gone = max(1, r.LogStart-lowOf(a, r.LogStart))
+			r.Gone = cmp.Or(m.Gone, r.LogStart-lowOf(a, r.LogStart))
 		}
 		return m.T, true
 	}

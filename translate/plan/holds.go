@@ -142,6 +142,9 @@ func (w *Wants) forgetFirst(g *wanted) []finding.Step {
 	return append(steps, w.writer.Start()...)
 }
 
+// Checks are those of the report that a plan heeds.
+var Checks = []finding.Code{106, 406}
+
 // recreated says that the report found numbers of an earlier topic (406, 106) under one of the group's partitions.
 func (w *Wants) recreated(g *wanted) bool {
 	if w.report == nil {

@@ -15,7 +15,6 @@ type last struct {
 	basis    string
 	from     Committed
 	state    *StatePartition
-	kind     string
 	topicKey rowKey
 }
 

@@ -70,10 +70,10 @@ type Range struct {
 
 // Count compares one offset with the position that was found, in records: of those that a consumer starting there reads again,
 // and of those that it never reads. Known is false where counting went beyond the read budget or there is nothing to count from;
-// both are then bounds by offsets.
+// both are then bounds by offsets, -1 where the target's log is not known either.
 type Count struct {
-	Offset  int64
-	ReRead  int64
-	Skipped int64
-	Known   bool
+	Offset  int64 `json:"offset"`
+	ReRead  int64 `json:"reRead"`
+	Skipped int64 `json:"skipped"`
+	Known   bool  `json:"known"`
 }

@@ -63,6 +63,9 @@ func (s *side) partition(topic string, part int32) snapshot.Fact[snapshot.Partit
 	case snapshot.Unknown:
 		return snapshot.NotKnown[snapshot.Partition](f.Why())
 	case snapshot.Known:
+		if i := int(part); i >= 0 && i < len(t.Partitions) && t.Partitions[i].ID == part {
+			return snapshot.Is(t.Partitions[i])
+		}
 		for _, p := range t.Partitions {
 			if p.ID == part {
 				return snapshot.Is(p)

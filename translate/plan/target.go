@@ -50,7 +50,8 @@ func (p *planner) target(w *wanted) {
 func (p *planner) targetType(w *wanted, dst kafka.GroupType) {
 	src, to := kafka.GroupType(w.g.Type), p.to.Alias
 	version, known := p.to.Version.Get()
-	old := known == snapshot.Known && before42(version)
+	old, read := before42(version)
+	told := known == snapshot.Known && read
 	refuse := func(because, next string) {
 		w.refusals = append(w.refusals, &Refusal{Code: TypeConflict, Because: because, Next: next})
 	}
@@ -60,44 +61,30 @@ func (p *planner) targetType(w *wanted, dst kafka.GroupType) {
 			fmt.Sprintf("give the application another id there (--group-map %s=NEW), or delete the group on %s while it is empty, then plan again", w.g.Group, to))
 	case dst == kafka.TypeStreams && !p.sel.Options.IncludeStreams:
 		refuse(fmt.Sprintf("group %s is a streams group on %s", w.g.TargetGroup, to), "streams groups are touched only with --include-streams")
-	case src == kafka.TypeShare && old, src == kafka.TypeStreams && dst == "" && old:
+	case told && old && (src == kafka.TypeShare || src == kafka.TypeStreams && dst == ""):
 		refuse(fmt.Sprintf("%s runs Kafka %s, and %s", to, version, map[kafka.GroupType]string{kafka.TypeShare: "brokers before 4.2 answer that a share group's offsets were set and change nothing", kafka.TypeStreams: "before 4.2 a group that was seeded there keeps the streams application out"}[src]),
 			"upgrade the brokers of "+to+" to 4.2 or newer, or let the application begin by its own rule there")
-	case (src == kafka.TypeShare || src == kafka.TypeStreams && dst == "") && known != snapshot.Known:
+	case !told && (src == kafka.TypeShare || src == kafka.TypeStreams && dst == ""):
 		w.refusals = append(w.refusals, notKnown(TypeConflict, fmt.Sprintf("which Kafka %s runs, and so whether it can set a %s group,", to, src), cmp.Or(p.to.Version.Why(), notAsked)))
 	}
 }
 
-// before42 reads a broker's version as its API versions tell it: "4.1", "3.9", "3.9 or newer" says nothing.
-func before42(version string) bool {
+// before42 reads a broker's release as its API versions tell it, "4.1"; ok is false where it is no release.
+func before42(version string) (old, ok bool) {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
-		return false
+		return false, false
 	}
-	return major < 4 || major == 4 && minor < 2
+	return major < 4 || major == 4 && minor < 2, true
 }
 
 // consumed says that a group without members moved between two looks, and not to what MirrorMaker 2 commits: somebody reads with
 // assign(), or a tool moves it.
 func (p *planner) consumed(w *wanted, g *snapshot.Group) *Refusal {
 	var looks []*snapshot.Group
-	for i := range p.to.First.Or(nil) {
-		if x := &p.to.First.Or(nil)[i]; x.ID == g.ID {
-			looks = append(looks, x)
-		}
-	}
-	var old *snapshot.Flow
-	if p.snap.Earlier != nil {
-		e := newSide(p.snap.Earlier, p.to.Alias, false)
-		if x := e.groups[g.ID]; x != nil {
-			looks = append(looks, x)
-		}
-		if p.writer != nil {
-			for i := range p.snap.Earlier.Flows {
-				if f := &p.snap.Earlier.Flows[i]; f.Name() == p.writer.Flow().Name() {
-					old = f
-				}
-			}
+	for _, x := range []*side{p.first, p.earlier} {
+		if x != nil && x.groups[g.ID] != nil && !x.groups[g.ID].State.Or("").Active() { // members of before explain it
+			looks = append(looks, x.groups[g.ID])
 		}
 	}
 	for _, e := range looks {
@@ -108,7 +95,7 @@ func (p *planner) consumed(w *wanted, g *snapshot.Group) *Refusal {
 		for _, o := range g.Offsets.Or(nil) {
 			tp := kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}
 			b, ok := was[tp]
-			if !ok || b == o.Offset || p.byMM2(g.ID, o, old) {
+			if !ok || b == o.Offset || p.byMM2(g.ID, o) {
 				continue
 			}
 			return &Refusal{Code: SeemsConsumed, Because: fmt.Sprintf("group %s has no members on %s, yet its offset in %s went from %d to %d between two looks, and not by MirrorMaker 2: consumers that use assign(), or a tool, read or move it", g.ID, p.to.Alias, tp, b, o.Offset),
@@ -119,12 +106,12 @@ func (p *planner) consumed(w *wanted, g *snapshot.Group) *Refusal {
 }
 
 // byMM2 says that an offset is what MirrorMaker 2 committed: a checkpoint of either look.
-func (p *planner) byMM2(group string, o snapshot.Committed, old *snapshot.Flow) bool {
+func (p *planner) byMM2(group string, o snapshot.Committed) bool {
 	is := func(c snapshot.Fact[snapshot.Checkpoint]) bool {
 		v, st := c.Get()
 		return st == snapshot.Known && v.Down == o.Offset
 	}
-	return is(p.checkpointOf(group, o.Topic, o.Partition)) || old != nil && is(checkpointIn(old, group, o.Topic, o.Partition))
+	return is(p.checkpointOf(group, o.Topic, o.Partition)) || p.oldWriter != nil && is(checkpointIn(p.oldWriter, group, o.Topic, o.Partition))
 }
 
 // expiry: an administrator's commit does not prolong the life of a classic group that once had members (KIP-211).

@@ -94,6 +94,9 @@ type planner struct {
 	rows   map[rowKey]*diagnose.Row
 	left   map[string][]string
 	others []diagnose.Rules // flows into the cluster that positions come from
+
+	first, earlier *side          // other looks at the cluster that is written; nil without
+	oldWriter      *snapshot.Flow // the writer in the look before
 }
 
 type rowKey struct {
@@ -183,6 +186,17 @@ func (p *planner) choose(s *snapshot.Snapshot) error {
 		p.writer = p.back
 	}
 	p.from, p.to = newSide(s, from, p.sel.SourceLost), newSide(s, to, false)
+	if gs, st := p.to.First.Get(); st == snapshot.Known {
+		p.first = newSide(&snapshot.Snapshot{Clusters: []snapshot.Cluster{{Alias: to, Groups: snapshot.Is(gs)}}}, to, false)
+	}
+	if e := s.Earlier; e != nil {
+		p.earlier = newSide(e, to, false)
+		for i := range e.Flows {
+			if p.writer != nil && e.Flows[i].Name() == p.writer.Flow().Name() {
+				p.oldWriter = &e.Flows[i]
+			}
+		}
+	}
 	if p.sel.Now != "" {
 		at, err := time.Parse(time.RFC3339, p.sel.Now)
 		if err != nil {

@@ -195,16 +195,21 @@ type Locator interface {
 	Locate(u int64, ends Ends) (Bound, bool)
 }
 
-type lists []list
+type lists struct {
+	epochs []list
+	lost   Lost
+}
 
-func (l lists) Locate(u int64, ends Ends) (Bound, bool) { return locate(l, u, ends) }
+func (l *lists) Locate(u int64, ends Ends) (Bound, bool) {
+	return locateRest(l.epochs, l.lost, u, ends)
+}
 
 // Of bounds positions by syncs in the order of the topic: all of a partition, or any of them that hold the first and the last of
-// each epoch, as Brackets keeps.
-func Of(syncs []translate.Sync) Locator { return lists(split(syncs)) }
+// each epoch, as Brackets keeps, but for the oldest epochs, which Lost tells of.
+func Of(syncs []translate.Sync, l Lost) Locator { return &lists{split(syncs), l} }
 
 // Locate bounds the position u by syncs as Of takes them. ok is false where nothing is known: no epoch of these topics begins at or
 // below u.
 func Locate(syncs []translate.Sync, u int64, ends Ends) (Bound, bool) {
-	return Of(syncs).Locate(u, ends)
+	return Of(syncs, Lost{}).Locate(u, ends)
 }

@@ -1,6 +1,11 @@
 // Package ranges keeps every offset sync of a source partition, merged into stretches of equal shift, and bounds where a
 // source position lies on the target. MirrorMaker 2 itself keeps 64 syncs; the topic holds more.
 //
+// A bound's Low skips nothing, with markers, holes and records of others (identity policy, local producers) on the target alike.
+// Two things the syncs cannot tell: a copy that began again and whose syncs were lost until it had come further than the last one
+// before; and how far a copy went after its last sync, for which the room on the target is taken, see overtaken. Where others
+// write a lot to the target both show the copy further than it is. Comparing records tells both.
+//
 // What may enter: the index and its bounds, as pure code. Reading records, which narrows a bound to the exact position, is
 // done elsewhere.
 package ranges

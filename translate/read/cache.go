@@ -127,11 +127,11 @@ func (c *cache) above(offset int64) int {
 	return i
 }
 
-// size is how many bytes to ask for: more with each page that goes on where one ended, less where the next page is near.
+// size is how many bytes to ask for: more with each page that goes on about where one ended, less where the next page is near.
 func (c *cache) size(from int64) int {
 	n := c.first
 	i := c.above(from)
-	if i > 0 && c.kept[i-1].next == from {
+	if i > 0 && from-c.kept[i-1].next <= (c.kept[i-1].next-c.kept[i-1].from)/2 {
 		n = max(n, min(2*c.kept[i-1].size, max(widestPage, c.first)))
 		n = max(n, min(batches*c.batch, mostOfPage))
 	}

@@ -43,8 +43,14 @@ func (l *locator) byRecords(ctx context.Context) {
 			blind = append(blind, p)
 			continue
 		}
-		p.todo = slices.Clone(p.at)
-		todo = append(todo, p)
+		for _, i := range p.at {
+			if l.ps[i].Offset >= 0 {
+				p.todo = append(p.todo, i)
+			}
+		}
+		if len(p.todo) > 0 {
+			todo = append(todo, p)
+		}
 	}
 	for turn := 0; turn < turns && len(todo) > 0 && b.over() == "" && bctx.Err() == nil; turn++ {
 		l.turn(bctx, todo)
@@ -58,7 +64,8 @@ func (l *locator) byRecords(ctx context.Context) {
 		if len(moved) > 0 && b.over() == "" {
 			l.takeEnds(bctx, moved)
 			for _, p := range moved {
-				if p.moved = false; l.refused(p) {
+				p.moved, p.restless = false, true
+				if l.refused(p) {
 					p.todo = nil
 				}
 			}
@@ -69,8 +76,12 @@ func (l *locator) byRecords(ctx context.Context) {
 	for _, p := range todo {
 		for _, i := range p.todo {
 			why := b.over()
-			if why == "" {
-				why = "this position alone would take more than its part of the read budget"
+			switch {
+			case why != "":
+			case p.restless:
+				why = "the log's head was removed again and again while it was read: run again when retention is done"
+			default:
+				why = "this position alone would take more than its part of the read budget of " + Bytes(b.of.Bytes)
 			}
 			because(&l.out[i], "records were not compared to the end: "+why)
 		}
@@ -128,7 +139,7 @@ func (l *locator) turn(ctx context.Context, todo []*pair) {
 		defer mu.Unlock()
 		c := caches[at]
 		if c == nil {
-			c = newCache(at.TopicPartition, l.fetchers[at.Cluster], l.o.PageBytes, keptRecords/(2*l.o.Parallel))
+			c = newCache(at.TopicPartition, l.fetchers[at.Cluster], l.o.PageBytes, keptRecords/(2*min(l.o.Parallel, len(todo))))
 			caches[at] = c
 		}
 		c.stable = max(c.stable, x.Stable)
@@ -229,6 +240,7 @@ func (f *prefetch) run(ctx context.Context, by map[string]*fetcher, b *budget) {
 
 // compare answers the positions of one pair, ascending. share is how many bytes they may read together.
 func (l *locator) compare(ctx context.Context, p *pair, sc, dc *cache, share int64) {
+	p.restless = false
 	m := &meter{budget: l.budget}
 	src := l.side(ctx, p.from, sc, p.src.Bounds, m)
 	dst := l.side(ctx, p.to, dc, p.dst.Bounds, m)

@@ -95,6 +95,7 @@ func Locate(ctx context.Context, clusters []Cluster, ps []plan.Position, o Optio
 		return nil, l.stats, err
 	}
 	l.byRanges()
+	l.byTimes(ctx)
 	begun = time.Now()
 	l.byRecords(ctx)
 	l.stats.Locate = time.Since(begun)
@@ -152,6 +153,10 @@ func (l *locator) byRanges() {
 			}
 			b := p.dst.Bounds
 			a.Target = &b
+			if l.ps[i].Offset < 0 {
+				because(a, "there is no position to be found")
+				continue
+			}
 			if p.brackets == nil {
 				because(a, p.syncsWhy)
 				continue
@@ -179,7 +184,13 @@ func because(a *plan.Answer, why string) {
 func (l *locator) boundCounts() {
 	for i := range l.out {
 		a := &l.out[i]
-		if a.Also != nil || a.Target == nil {
+		if a.Also != nil {
+			continue
+		}
+		if a.Target == nil {
+			for _, o := range l.ps[i].Also {
+				a.Also = append(a.Also, plan.Count{Offset: o, ReRead: -1, Skipped: -1})
+			}
 			continue
 		}
 		low, high := a.Target.Start, a.Target.End

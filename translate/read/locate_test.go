@@ -159,11 +159,14 @@ func TestTopicMissing(t *testing.T) {
 	t.Parallel()
 	w := mirror(t, 3, shape{partitions: 1, records: 20, every: 10})
 	p, q := w.position("g", 0, 5), w.position("g", 0, 5)
-	p.To.Topic = "a.absent"
+	p.To.Topic, p.Also = "a.absent", []int64{7}
 	q.From.Topic = "absent"
 	as, _ := locate(t, w, []plan.Position{p, q, w.position("g", 0, 5)}, Options{Records: true})
 	if as[0].Target != nil || as[0].Range != nil || as[0].Records != nil || !strings.Contains(as[0].Why, "a.absent-0 does not exist on cluster b") {
 		t.Errorf("%+v", as[0])
+	}
+	if len(as[0].Also) != 1 || as[0].Also[0] != (plan.Count{Offset: 7, ReRead: -1, Skipped: -1}) {
+		t.Errorf("%+v", as[0].Also)
 	}
 	if as[1].Source != nil || as[1].Range == nil || as[1].Records != nil || !strings.Contains(as[1].Why, "absent-0 does not exist on cluster a") {
 		t.Errorf("%+v", as[1])
@@ -178,24 +181,10 @@ func TestDenied(t *testing.T) {
 	w := mirror(t, 3, shape{partitions: 1, records: 200, every: 50})
 	w.a.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		w.a.KeepControl()
-		r := req.(*kmsg.FetchRequest)
-		for _, t := range r.Topics {
-			if t.Topic != "orders" {
-				return nil, nil, false
-			}
+		if !orders(req) {
+			return nil, nil, false
 		}
-		resp := r.ResponseKind().(*kmsg.FetchResponse)
-		for _, t := range r.Topics {
-			rt := kmsg.NewFetchResponseTopic()
-			rt.Topic, rt.TopicID = t.Topic, t.TopicID
-			for _, p := range t.Partitions {
-				rp := kmsg.NewFetchResponseTopicPartition()
-				rp.Partition, rp.ErrorCode = p.Partition, 29
-				rt.Partitions = append(rt.Partitions, rp)
-			}
-			resp.Topics = append(resp.Topics, rt)
-		}
-		return resp, nil, true
+		return refuse(req, 29), nil, true
 	})
 	ps := w.positions(1, 5)
 	as, _ := locate(t, w, ps, Options{Records: true})
@@ -246,12 +235,7 @@ func TestBrokerDies(t *testing.T) {
 	n := 0
 	w.a.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		w.a.KeepControl()
-		for _, t := range req.(*kmsg.FetchRequest).Topics {
-			if t.Topic != "orders" {
-				return nil, nil, false
-			}
-		}
-		if w.a.CurrentNode() == 1 {
+		if orders(req) && w.a.CurrentNode() == 1 {
 			if n++; n > 2 {
 				return nil, errors.New("gone"), true
 			}
@@ -302,6 +286,94 @@ func TestReverse(t *testing.T) {
 		}
 		if a.Range != nil && (a.Range.Low > want || a.Range.High < want) {
 			t.Errorf("range %+v", a.Range)
+		}
+	}
+}
+
+// orders says whether a Fetch is about user records of the source.
+func orders(req kmsg.Request) bool {
+	for _, t := range req.(*kmsg.FetchRequest).Topics {
+		if t.Topic != "orders" {
+			return false
+		}
+	}
+	return true
+}
+
+func refuse(req kmsg.Request, code int16) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.FetchResponse)
+	for _, t := range req.(*kmsg.FetchRequest).Topics {
+		rt := kmsg.NewFetchResponseTopic()
+		rt.Topic, rt.TopicID = t.Topic, t.TopicID
+		for _, p := range t.Partitions {
+			rp := kmsg.NewFetchResponseTopicPartition()
+			rp.Partition, rp.ErrorCode = p.Partition, code
+			rt.Partitions = append(rt.Partitions, rp)
+		}
+		resp.Topics = append(resp.Topics, rt)
+	}
+	return resp
+}
+
+// TestHeadRemoved has retention take the head of the log between the look at its ends and the reading.
+func TestHeadRemoved(t *testing.T) {
+	t.Parallel()
+	for _, times := range []int{1, 100} {
+		w := mirror(t, 3, shape{partitions: 1, records: 200, every: 50})
+		n := 0
+		w.a.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+			w.a.KeepControl()
+			if !orders(req) || n >= times {
+				return nil, nil, false
+			}
+			n++
+			return refuse(req, 1), nil, true
+		})
+		ps := w.positions(1, 5)
+		as, _ := locate(t, w, ps, Options{Records: true})
+		check(t, w, ps, as, times == 1)
+		for _, a := range as {
+			if times > 1 && (a.Records != nil || !strings.Contains(a.Why, "head was removed again and again")) {
+				t.Errorf("%+v", a)
+			}
+		}
+	}
+}
+
+// TestHangs has a broker that takes requests for records and never answers: the time of the budget ends it.
+func TestHangs(t *testing.T) {
+	t.Parallel()
+	w := mirror(t, 3, shape{partitions: 1, records: 200, every: 50})
+	w.a.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		w.a.KeepControl()
+		return nil, nil, orders(req)
+	})
+	ps := w.positions(1, 5)
+	as, st := locate(t, w, ps, Options{Records: true, Budget: Budget{Time: 200 * time.Millisecond}})
+	for _, a := range as {
+		if a.Records != nil || a.Range == nil || !strings.Contains(a.Why, "read budget of 200ms") {
+			t.Errorf("%+v", a)
+		}
+	}
+	if st.Spent == "" {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestSharedPages has many groups at few places: what one read is there for all.
+func TestSharedPages(t *testing.T) {
+	w := mirror(t, 3, shape{partitions: 2, records: 1000, every: 100})
+	ps := w.positions(1, 10)
+	_, one := locate(t, w, ps, Options{Records: true})
+	var many []plan.Position
+	for range 50 {
+		many = append(many, ps...)
+	}
+	as, st := locate(t, w, many, Options{Records: true})
+	check(t, w, many, as, true)
+	for _, c := range []string{"a", "b"} {
+		if st.Clusters[c] != one.Clusters[c] {
+			t.Errorf("%s: %+v for 500, %+v for 10", c, st.Clusters[c], one.Clusters[c])
 		}
 	}
 }

@@ -16,14 +16,13 @@ type Usage struct {
 	Fetches int64 // pages; several may have come in one request
 	Bytes   int64 // as they came, compressed
 	Records int64
-	Counted int64 // records of which only the batch headers were read
 	Times   int64 // looked up by time
 }
 
-type usage struct{ fetches, bytes, records, counted, times atomic.Int64 }
+type usage struct{ fetches, bytes, records, times atomic.Int64 }
 
 func (u *usage) sum() Usage {
-	return Usage{Fetches: u.fetches.Load(), Bytes: u.bytes.Load(), Records: u.records.Load(), Counted: u.counted.Load(), Times: u.times.Load()}
+	return Usage{Fetches: u.fetches.Load(), Bytes: u.bytes.Load(), Records: u.records.Load(), Times: u.times.Load()}
 }
 
 // fetcher reads the pages of one cluster.

@@ -20,8 +20,9 @@ type pair struct {
 	syncsWhy string           // why there are none to go by
 	src, dst extent
 
-	todo  []int // positions not yet answered by records
-	moved bool  // the log moved on under the comparison: its ends are taken anew
+	todo     []int // positions not yet answered by records
+	moved    bool  // the log moved on under the comparison: its ends are taken anew
+	restless bool  // so it was in the turn before
 }
 
 func pairs(ps []plan.Position) []*pair {

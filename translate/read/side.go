@@ -12,7 +12,7 @@ var errSpent = errors.New("the read budget is used up")
 
 // mostAtOnce is how many records are given at once: a comparison near a sync needs a hundred or two, and would keep the rest of a
 // page for nothing.
-const mostAtOnce = 256
+const mostAtOnce = 128
 
 // meter is what one position may read on both sides together, and whether it wanted more.
 type meter struct {

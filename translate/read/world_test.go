@@ -142,12 +142,18 @@ func mirror(t testing.TB, seed uint64, s shape, opts ...kfake.Opt) *world {
 	return w
 }
 
-func syncRecord(t testing.TB, p int32, up, down int64) *kgo.Record {
+func encodeSync(t testing.TB, topic string, p int32, up, down int64) (key, value []byte) {
 	t.Helper()
-	k, v, err := formatters.EncodeOffsetSync(mm2.OffsetSync{Topic: "orders", Partition: p, Upstream: up, Downstream: down})
+	k, v, err := formatters.EncodeOffsetSync(mm2.OffsetSync{Topic: topic, Partition: p, Upstream: up, Downstream: down})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return k, v
+}
+
+func syncRecord(t testing.TB, p int32, up, down int64) *kgo.Record {
+	t.Helper()
+	k, v := encodeSync(t, "orders", p, up, down)
 	return &kgo.Record{Topic: syncsTopic, Key: k, Value: v}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
@@ -17,7 +18,14 @@ func JSON(w io.Writer, p *plan.Plan) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false) // "a->b" is a name people search for
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(p); err != nil {
+	out := *p
+	if out.Groups == nil {
+		out.Groups = []plan.Group{}
+	}
+	if out.Findings == nil {
+		out.Findings = []finding.Finding{}
+	}
+	if err := enc.Encode(&out); err != nil {
 		return fmt.Errorf("writing the plan: %w", err)
 	}
 	return nil

@@ -249,60 +249,59 @@ func (x *reasons) add(key string, g *plan.Group) {
 
 const someGroups = 20
 
+// refusals come by what they say: one reason often keeps many groups.
 func (t *text) refusals() {
-	n := 0
-	for i := range t.p.Groups {
-		g := &t.p.Groups[i]
-		if g.Action != plan.Refused {
-			continue
-		}
-		if n++; n > someGroups && !t.o.Verbose {
-			continue
-		}
-		if n == 1 {
-			t.blank()
-			t.line("Refused:")
-		}
-		head := "  " + t.s.Mark(term.Err) + " " + t.clean(g.Group) + "  "
-		t.line(t.s.Paint(term.Strong, strings.TrimRight(head, " ")) + "  " + g.Refusal.String() + " " + slug(g.Refusal))
-		t.hang("      because  ", 15, g.Because)
-		if g.Next != "" {
-			t.hang("      next     ", 15, g.Next)
-		}
-	}
-	if n > someGroups && !t.o.Verbose {
-		t.line(fmt.Sprintf("  %s %d more (-v)", t.s.Ellipsis(), n-someGroups))
-	}
-	var parts reasons
-	next := map[string]string{}
+	var whole, parts reasons
 	for i := range t.p.Groups {
 		g := &t.p.Groups[i]
 		if g.Action == plan.Refused {
+			whole.add(g.Refusal.String()+"\x00"+g.Because+"\x00"+g.Next, g)
 			continue
 		}
 		for j := range g.Rows {
 			if r := &g.Rows[j]; r.Action == plan.Refused {
-				key := r.Refusal.String() + "  " + r.Because
-				parts.add(key, g)
+				parts.add(r.Refusal.String()+"\x00"+r.Because, g)
 			}
 		}
 	}
+	t.reasons("Refused:", &whole)
+	t.reasons("Partitions refused in groups that go on:", &parts)
+}
+
+func (t *text) reasons(title string, x *reasons) {
+	if len(x.order) == 0 {
+		return
+	}
+	t.blank()
+	t.line(title)
+	for i, key := range x.order {
+		if i == someGroups && !t.o.Verbose {
+			t.line(fmt.Sprintf("  %s %d more (-v)", t.s.Ellipsis(), len(x.order)-i))
+			return
+		}
+		f := strings.Split(key, "\x00")
+		var code finding.Code
+		_ = code.UnmarshalText([]byte(f[0])) // a code of a plan is one
+		t.line("  " + t.s.Mark(term.Err) + " " + t.s.Paint(term.Strong, t.clean(listed(x.ids[key]))) + "  " + strings.TrimSpace(f[0]+" "+slug(code)))
+		t.hang("      because  ", 15, f[1])
+		next := t.nextOf(f[0])
+		if len(f) > 2 {
+			next = f[2]
+		}
+		if next != "" {
+			t.hang("      next     ", 15, next)
+		}
+	}
+}
+
+// nextOf is what the finding of a code says to do.
+func (t *text) nextOf(code string) string {
 	for _, f := range t.p.Findings {
-		for _, x := range f.Fixes {
-			next[f.CodeText] = cmp.Or(next[f.CodeText], x.Text)
+		if f.CodeText == code && len(f.Fixes) > 0 {
+			return f.Fixes[0].Text
 		}
 	}
-	if len(parts.order) > 0 {
-		t.blank()
-		t.line("Partitions refused in groups that are set:")
-		for i, key := range parts.order {
-			if i == someGroups && !t.o.Verbose {
-				t.line(fmt.Sprintf("  %s %d more (-v)", t.s.Ellipsis(), len(parts.order)-i))
-				break
-			}
-			t.hang("  "+t.s.Mark(term.Err)+" ", 3+t.s.MarkWidth(), listed(parts.ids[key])+": "+key)
-		}
-	}
+	return ""
 }
 
 func listed(ids []string) string {
@@ -318,7 +317,7 @@ func (t *text) findings() {
 	first := true
 	for i := range t.p.Findings {
 		f := &t.p.Findings[i]
-		if f.Code == plan.WillNotHold || f.Subject.Group != "" && f.Code != 217 {
+		if f.Code == plan.WillNotHold || f.Subject.Group != "" && f.Code != 217 || slices.ContainsFunc(t.p.Groups, func(g plan.Group) bool { return g.Because == f.Because }) {
 			continue
 		}
 		if first {
