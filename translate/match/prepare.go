@@ -24,7 +24,7 @@ func (m *Matcher) prepare() error {
 		}
 		m.built = true
 	}
-	m.doubts, m.known = nil, known{}
+	m.doubts, m.known, m.heads, m.even, m.tail = nil, known{}, head{}, even{}, 0
 	if !m.o.Reverse {
 		for base := -1; base != m.base; {
 			base = m.base
