@@ -65,3 +65,30 @@ func (m *Matcher) evenly() (start, bool, error) {
 
 // leastEven is how many records must go along.
 const leastEven = 64
+
+// level is for a position right above the target's log start, below which the copy of the sync's record is gone: where the sync
+// above has the same shift, the source holds a record at each offset between the two and the target at each that is left, they stand
+// beside each other.
+func (m *Matcher) level(i, cut int) (start, bool, error) {
+	if i < m.base || i < 0 || i+1 >= cut || m.o.Foreign || m.o.Reverse {
+		return start{}, false, nil
+	}
+	x, y := m.chain[i], m.chain[i+1]
+	shift := y.Downstream - y.Upstream
+	up := m.d.Start - shift
+	if x.Downstream-x.Upstream != shift || x.Downstream >= m.d.Start || x.Upstream < m.s.Start || m.u < up || y.Upstream <= m.u || y.Upstream-x.Upstream > mostRoom {
+		return start{}, false, nil
+	}
+	if st, err := m.anchor(i + 1); err != nil || st != agrees {
+		return start{}, false, err
+	}
+	for _, s := range []struct {
+		side     Side
+		from, to int64
+	}{{m.src, x.Upstream, y.Upstream}, {m.dst, m.d.Start, y.Downstream}} {
+		if rs, err := m.all(s.side, s.from, s.to, committed); err != nil || int64(len(rs)) != s.to-s.from {
+			return start{}, false, err
+		}
+	}
+	return start{up: up, down: m.d.Start, mask: m.chain[i+1].mask, link: -1}, true, nil
+}

@@ -149,7 +149,7 @@ func (m *Matcher) finish(a Answer) (Answer, error) {
 	}
 	a.T, a.Low = min(a.T, m.d.End), min(a.Low, m.d.End)
 	a.High = min(max(a.High, a.T), m.d.End)
-	if m.tail > 0 && a.Verdict >= Exact && a.T < m.d.Stable {
+	if m.tail > 0 && a.Verdict >= Ambiguous && a.T < m.d.Stable {
 		a.Low, a.High, a.Verdict, a.Gone = a.T, m.d.End, Ambiguous, 0
 		a.Why = fmt.Sprintf("after the newest offset sync the target holds more records than the source (%d), and they are alike: the syncs may be of another flow, or of an earlier copy", m.tail)
 	}

@@ -55,6 +55,13 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 		a.Anchor = m.sync(i)
 		return a, nil
 	}
+	if !ok {
+		if x, level, err := m.level(i, cut); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if level && err == nil {
+			from, ok = x, true
+		}
+	}
 	top, err := m.top(i, cut, trust)
 	if err != nil {
 		return Answer{}, err

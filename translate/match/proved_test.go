@@ -63,6 +63,8 @@ func TestProvedByCounting(t *testing.T) {
 		{"alike, one fewer on the target", side(0, alike(300)...), side(0, alike(299)...), nil, Options{}, 120, Answer{T: 0, Low: 0, High: 299, Verdict: Unverified}},
 		{"alike, the source's head is gone", side(1, alike(299)...), side(0, alike(299)...), nil, Options{}, 120, Answer{T: 0, Low: 0, High: 299, Verdict: Unverified}},
 		{"alike, others write too", side(0, alike(300)...), side(0, alike(300)...), nil, Options{Foreign: true}, 120, Answer{T: 0, Low: 0, High: 300, Verdict: Unverified}},
+		{"alike, both heads are gone, between a sync that is gone and the next", side(10, alike(290)...), side(140, alike(160)...), pairs(0, 0, 100, 200, 280), Options{}, 150, Answer{T: 150, Low: 150, High: 150, Verdict: ExactRepeat}},
+		{"alike, both heads are gone, another shift", side(10, alike(290)...), side(140, alike(161)...), []translate.Sync{{}, {Upstream: 100, Downstream: 100}, {Upstream: 200, Downstream: 201}, {Upstream: 280, Downstream: 281}}, Options{}, 150, Answer{T: 140, Low: 140, High: 301, Verdict: Unverified}},
 		// Syncs of another flow about the same source: its copy began at 50.
 		{"alike, syncs of another flow", side(0, alike(200)...), side(0, alike(200)...), pairs(-50, 50, 90, 150), Options{}, 120, Answer{T: 70, Low: 70, High: 200, Verdict: Ambiguous}},
 		{"alike, syncs of another flow, before them", side(40, alike(160)...), side(0, alike(200)...), pairs(-50, 50, 90, 150), Options{}, 1, Answer{T: 0, Low: 0, High: 200, Verdict: Ambiguous}},

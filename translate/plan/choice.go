@@ -106,7 +106,11 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		if b.Low == b.High {
 			r.Verdict = match.Exact.String()
 		}
-		r.Bound, r.ReReadUpTo = &[2]int64{b.Low, b.High}, max(0, b.High-b.Low)
+		low := b.Low
+		if m := a.Records; m != nil && b.Low < b.High {
+			low = max(low, m.Low) // as far as the comparison came, nothing is skipped
+		}
+		r.Bound, r.ReReadUpTo = &[2]int64{low, max(low, b.High)}, max(0, b.High-low)
 		r.Evidence = fmt.Sprintf("bounded by %s", count(b.Syncs, "offset sync"))
 		if b.Below != nil {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
@@ -116,7 +120,7 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		} else if a.Why != "" {
 			r.Evidence += "; records: " + a.Why
 		}
-		return b.Low, true
+		return low, true
 	}
 	return w.byMirrorMaker(x, a)
 }

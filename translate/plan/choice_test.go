@@ -54,6 +54,7 @@ func TestChoice(t *testing.T) {
 		{name: "records, ambiguous: the low end", answer: plan.Answer{Target: log500, Records: records(match.Ambiguous, 390, 400)}, to: 390, basis: "records", verdict: "ambiguous", upTo: 10},
 		{name: "records win over the range", answer: plan.Answer{Target: log500, Records: records(match.Exact, 400, 400), Range: &plan.Range{Low: 350, High: 450}}, to: 400, basis: "records", verdict: "exact"},
 		{name: "records beyond the budget: the range", answer: plan.Answer{Target: log500, Records: records(match.Unverified, 310, 500), Range: &plan.Range{Low: 350, High: 450, Below: &translate.Sync{Upstream: 300, Downstream: 349, Offset: 7}}}, to: 350, basis: "range", verdict: "bound", upTo: 100},
+		{name: "records beyond the budget came further than the range", answer: plan.Answer{Target: log500, Records: records(match.Unverified, 380, 500), Range: &plan.Range{Low: 350, High: 450}}, to: 380, basis: "range", verdict: "bound", upTo: 70},
 		{name: "range, one place", answer: plan.Answer{Target: log500, Range: &plan.Range{Low: 400, High: 400}}, to: 400, basis: "range", verdict: "exact"},
 		{name: "gone", answer: plan.Answer{Target: &match.Bounds{Start: 420, Stable: 500, End: 500}, Records: &match.Answer{T: 420, Low: 420, High: 420, Verdict: match.Gone, Gone: 20}}, to: 420, basis: "start", verdict: "gone", gone: 20},
 		{name: "below the log start", answer: plan.Answer{Target: &match.Bounds{Start: 420, Stable: 500, End: 500}, Range: &plan.Range{Low: 350, High: 450}}, to: 420, basis: "range", verdict: "bound", upTo: 80, gone: 70},

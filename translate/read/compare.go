@@ -297,8 +297,10 @@ func atLeast(r *match.Answer, b *plan.Range) {
 		return
 	}
 	r.T, r.Low = b.Low, b.Low
-	r.High = max(r.High, b.Low)
-	r.Between = min(r.Between, r.High-r.Low)
+	if r.High < b.Low {
+		r.High = b.High
+	}
+	r.Between = min(max(r.Between, b.High-b.Low), r.High-r.Low)
 	r.Why += "; not below the nearest offset sync"
 	if b.Low == b.High {
 		r.High, r.Between, r.Verdict, r.Why = b.Low, 0, match.Exact, "an offset sync of this very record"
