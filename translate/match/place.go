@@ -101,9 +101,9 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 		return best, nil
 	}
 	if i < m.base {
-		if x, even, err := m.evenly(); err != nil {
-			return Answer{}, quiet(err)
-		} else if even {
+		if x, even, err := m.evenly(); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if even && err == nil {
 			return m.from(x, top, end, floor)
 		}
 	}
