@@ -186,8 +186,8 @@ func (w *writing) options() apply.Options {
 // carryOut asks, and applies the plan.
 func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if p.Summary.Set == 0 {
-		if code := planExit(p); code != exitOK {
-			return &exitError{code, errors.New("nothing of the plan can be written: nothing was changed")}
+		if planExit(p) != exitOK {
+			return &exitError{exitRefused, errors.New("nothing is left to write, and something is refused: nothing was changed")}
 		}
 		return w.nothing(p)
 	}
