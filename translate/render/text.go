@@ -39,6 +39,9 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 	t.remarks()
 	t.left()
 	t.blank()
+	if now := Now(p); now != "" {
+		t.line(t.clean(now))
+	}
 	t.line(Sum(p))
 	t.next()
 	_, err := w.Write(t.b.Bytes())
@@ -58,6 +61,59 @@ func Sum(p *plan.Plan) string {
 		}
 	}
 	return out
+}
+
+// Now says in one line what the offsets that stand on the cluster to be written would cost consumers that started now, over the
+// partitions that are to be set; empty where none is. "at least" stands before what has an end that is not known.
+func Now(p *plan.Plan) string {
+	var n, without, uncounted int
+	var again, againUpTo, skipped, skippedUpTo int64
+	for i := range p.Groups {
+		for j := range p.Groups[i].Rows {
+			r := &p.Groups[i].Rows[j]
+			if r.Action != plan.Set {
+				continue
+			}
+			n++
+			switch c := r.BeforeCount; {
+			case r.Before == nil:
+				without++
+			case c == nil || c.ReRead < 0 || c.Skipped < 0:
+				uncounted++
+			case !c.Known:
+				againUpTo, skippedUpTo = againUpTo+c.ReRead, skippedUpTo+c.Skipped
+			default:
+				again, againUpTo, skipped, skippedUpTo = again+c.ReRead, againUpTo+c.ReRead, skipped+c.Skipped, skippedUpTo+c.Skipped
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	of := plural(n, "partition")
+	if without == n {
+		return fmt.Sprintf("now on %s: no offset (%s)", p.To.Alias, of)
+	}
+	if without > 0 {
+		of += fmt.Sprintf("; %d without an offset", without)
+	}
+	cost := func(low, high int64) string {
+		if uncounted > 0 {
+			return "at least " + strconv.FormatInt(low, 10)
+		}
+		return span(low, high)
+	}
+	if uncounted > 0 {
+		of += fmt.Sprintf("; %d not counted", uncounted)
+	}
+	return fmt.Sprintf("now on %s: %s records would be read again, %s skipped (%s)", p.To.Alias, cost(again, againUpTo), cost(skipped, skippedUpTo), of)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // span is a count, or its two ends where it is not proved.
