@@ -89,7 +89,7 @@ func (a *applying) journal(flow, what string, now time.Time) (*apply.FileJournal
 	j, err := apply.CreateJournal(name)
 	if err != nil {
 		because, next, _ := strings.Cut(err.Error(), "; ")
-		return nil, &exitError{exitRefused, &told{plan.JournalUnwritable, "MM2D-711: " + because + "; nothing was changed", next}}
+		return nil, &exitError{exitRefused, &told{plan.JournalUnwritable, because + "; nothing was changed", next}}
 	}
 	return j, nil
 }

@@ -26,10 +26,14 @@ type told struct {
 }
 
 func (t *told) Error() string {
-	if t.next == "" {
-		return t.because
+	text := t.because
+	if t.code == plan.JournalUnwritable {
+		text = t.code.String() + ": " + text
 	}
-	return t.because + "; " + t.next
+	if t.next != "" {
+		text += "; " + t.next
+	}
+	return text
 }
 
 // toldBy finds the code and the parts of an error that ended a run for want of a cluster.
@@ -148,6 +152,6 @@ func (o *translateOptions) tellReading(m *made) {
 		syncs += x.Records
 	}
 	round := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
-	fmt.Fprintf(o.streams.Err, "read: %s, %d offset syncs; %d positions in %d partitions, %d of them by records; time: offset syncs %v, log ends %v, records %v\n",
+	fmt.Fprintf(o.streams.Err, "read: %s, %d offset syncs; %d positions in %d partitions, %d of them compared by records; time: offset syncs %v, log ends %v, records %v\n",
 		strings.Join(parts, ", "), syncs, s.Positions, s.Partitions, s.Compared, round(s.ReadSyncs), round(s.Ends), round(s.Locate))
 }

@@ -476,12 +476,12 @@ func more(yes bool, s term.Screen) string {
 
 func (t *text) next() {
 	switch {
-	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0:
+	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && !slices.ContainsFunc(t.p.Findings, func(f finding.Finding) bool { return f.Severity == finding.Error }):
 		t.line("nothing to do")
 	case t.p.Summary.Set == 0:
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
-		t.hang("next: ", 6, t.o.Apply)
+		t.line("next: " + t.clean(t.o.Apply)) // in one line, to be copied
 	}
 }
 
