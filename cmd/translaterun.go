@@ -190,7 +190,10 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 	}
 	slices.Sort(names)
 	if p := s.problem(); len(names) == 0 {
-		if p != nil {
+		switch {
+		case p != nil && strings.Contains(p.Because, p.Fix):
+			return "", usage("%s", p.Because)
+		case p != nil:
 			return "", usage("%s; %s", p.Because, p.Fix)
 		}
 		return "", usage("no flow of MirrorMaker 2 was found between these clusters; mm2doctor diagnose says why")

@@ -261,7 +261,7 @@ func (w *Wants) guard(g *wanted, x *want) {
 		return
 	}
 	if b := r.Before; b != nil && to < b.Offset && to < r.End && !o.AllowRewind {
-		again := fmt.Sprintf("%s by offsets", count(int(min(b.Offset, r.End)-to), "record"))
+		again := "up to " + count(int(min(b.Offset, r.End)-to), "record")
 		if c := r.BeforeCount; c != nil && c.Known && r.Basis != byFile && r.Verdict == match.Exact.String() {
 			again = count(int(c.Skipped), "record")
 		}
