@@ -496,12 +496,73 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 	if err != nil {
 		return err
 	}
+	anew, err := o.anew(p)
+	if err != nil {
+		return err
+	}
 	s, err := o.reach(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	return o.writing(s, outs).carryOut(ctx, p)
+	w := o.writing(s, outs)
+	w.refresh = anew
+	return w.carryOut(ctx, p)
+}
+
+// anew plans groups again by the options of a plan; nil without --refresh.
+func (o *planned) anew(p *plan.Plan) (func(context.Context, []string) ([]plan.Group, error), error) {
+	if !o.Refresh {
+		return nil, nil
+	}
+	t := &translateOptions{diagnoseOptions: o.diagnoseOptions, ReadBudget: defaultBudget}
+	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", cmp.Or(p.Options.Fallback, "leave")
+	t.AllowRewind, t.AllowSkip, t.AllGroups, t.IncludeStreams = p.Options.AllowRewind, p.Options.AllowSkip, p.Options.AllGroups, p.Options.IncludeStreams
+	t.AllOrNothing, t.StampEpoch, t.TagMetadata = p.Options.AllOrNothing, p.Options.StampEpoch, p.Options.TagMetadata
+	if p.Options.KeepMs > 0 {
+		t.Keep = fmt.Sprintf("%dms", p.Options.KeepMs)
+	}
+	topics := map[string]bool{}
+	for _, g := range p.Groups {
+		if g.TargetGroup != g.Group {
+			t.GroupMap = append(t.GroupMap, g.Group+"="+g.TargetGroup)
+		}
+		for _, r := range g.Rows {
+			if r.FromBasis == "file" || p.From.Lost {
+				return nil, usage("--refresh plans groups anew whose position on the source moved, and the positions of this plan are not the source's; make the plan again")
+			}
+			if r.TargetTopic != "" && !topics[r.Topic] {
+				topics[r.Topic] = true
+				t.TopicMap = append(t.TopicMap, r.Topic+"="+r.TargetTopic)
+			}
+		}
+	}
+	if len(t.Files)+len(t.ConnectURL) == 0 {
+		from, to := p.From, p.To
+		if t.Reverse {
+			from, to = to, from
+		}
+		for _, x := range []struct {
+			flag *[]string
+			c    plan.Cluster
+		}{{&t.Source, from}, {&t.Target, to}} {
+			if len(*x.flag) == 0 && len(x.c.Bootstrap) > 0 {
+				*x.flag = []string{x.c.Alias + "=" + strings.Join(x.c.Bootstrap, ",")}
+			}
+		}
+	}
+	return func(ctx context.Context, groups []string) ([]plan.Group, error) {
+		again := *t
+		again.Groups = groups
+		fresh, err := again.make(ctx)
+		if fresh != nil {
+			defer fresh.session.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fresh.plan.Groups, nil
+	}, nil
 }
 
 // resume goes on with the run of a journal; file is its plan, where it was named.

@@ -72,9 +72,16 @@ func OutcomeSum(out *apply.Outcome) string {
 	case !out.Wrote:
 		return fmt.Sprintf("nothing to write %s; %s", where, sum)
 	case out.Command == "rollback":
-		return fmt.Sprintf("%d groups are as they were %s; %s", len(out.Groups), where, sum)
+		return fmt.Sprintf("%s as they were %s; %s", are(len(out.Groups)), where, sum)
 	}
-	return fmt.Sprintf("%d groups are as planned %s; %s", len(out.Groups), where, sum)
+	return fmt.Sprintf("%s as planned %s; %s", are(len(out.Groups)), where, sum)
+}
+
+func are(groups int) string {
+	if groups == 1 {
+		return "1 group is"
+	}
+	return fmt.Sprintf("%d groups are", groups)
 }
 
 // undone tells of the groups that are not as planned, equal reasons once.
