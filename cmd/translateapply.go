@@ -204,7 +204,7 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if p.Summary.Set == 0 {
 		return w.nothing(ctx, p)
 	}
-	if err := w.confirm(ctx, w.streams, fmt.Sprintf("This sets committed offsets of %d partitions in %d groups", p.Summary.Set, setGroups(p)), p.To); err != nil {
+	if err := w.confirm(ctx, w.streams, fmt.Sprintf("This sets committed offsets of %s in %s", many(p.Summary.Set, "partition"), many(setGroups(p), "group")), p.To); err != nil {
 		return w.unwritten(p, "apply", err)
 	}
 	t, err := w.session.target(p.To.Alias)
@@ -232,6 +232,13 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	return w.finish(ctx, p, "apply", out, j.Path(), err)
+}
+
+func many(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // setGroups counts groups of which something is set.

@@ -463,13 +463,13 @@ func (t *text) left() {
 	t.blank()
 	t.line("Left out:")
 	for _, l := range t.p.Scope.Left {
-		t.hang("  ", 2, fmt.Sprintf("%d %s: %s%s", l.Count, l.Reason, strings.Join(l.Some[:min(3, len(l.Some))], ", "), more(l.Count > 3, t.s)))
+		t.hang("  ", 2, fmt.Sprintf("%s: %s%s", l.Reason, strings.Join(l.Some[:min(3, len(l.Some))], ", "), more(l.Count-3, t.s)))
 	}
 }
 
-func more(yes bool, s term.Screen) string {
-	if yes {
-		return ", " + s.Ellipsis()
+func more(n int, s term.Screen) string {
+	if n > 0 {
+		return fmt.Sprintf(", %s %d more", s.Ellipsis(), n)
 	}
 	return ""
 }
