@@ -338,6 +338,9 @@ func runTranslate(ctx context.Context, o *translateOptions) error {
 		if err := o.canAsk(o.streams); err != nil {
 			return err
 		}
+		if err := writable(outs); err != nil {
+			return err
+		}
 		for _, out := range outs {
 			if out.file == "" && out.format != "text" && out.format != "json" {
 				return usage("-o %s: --apply prints what was done as text or json; give the plan's %s a file: -o %s=FILE", out.format, out.format, out.format)

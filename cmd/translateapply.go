@@ -301,7 +301,9 @@ func (w *writing) finish(ctx context.Context, p *plan.Plan, command string, out 
 			return render.OutcomeJSON(to, out)
 		}
 		return render.OutcomeText(to, out, render.Options{Screen: screen, Verbose: w.Verbose})
-	}); perr != nil {
+	}); perr != nil && !out.Wrote {
+		return perr
+	} else if perr != nil {
 		return &exitError{exitPartial, fmt.Errorf("%w; what was done stands in %s", perr, journal)}
 	}
 	code := outcomeExit(out)
@@ -496,6 +498,9 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 	if err := o.canAsk(o.streams); err != nil {
 		return err
 	}
+	if err := writable(outs); err != nil {
+		return err
+	}
 	if o.Resume != "" {
 		return o.resume(ctx, file, outs)
 	}
@@ -618,6 +623,9 @@ func runTranslateRollback(ctx context.Context, o *planned, file string) error {
 		return err
 	}
 	if err := o.canAsk(o.streams); err != nil {
+		return err
+	}
+	if err := writable(outs); err != nil {
 		return err
 	}
 	old, l, err := apply.OpenJournal(file)

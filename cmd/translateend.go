@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -53,6 +54,21 @@ func toldBy(err error) *told {
 // wantsObject says that somebody asked for JSON, and is owed one object whatever came of the run.
 func wantsObject(outs []output) bool {
 	return slices.ContainsFunc(outs, func(o output) bool { return o.format == "json" })
+}
+
+// writable makes sure, before anything is written to a cluster, that what comes of it can be told.
+func writable(outs []output) error {
+	for _, o := range outs {
+		if o.file == "" {
+			continue
+		}
+		f, err := os.OpenFile(o.file, os.O_WRONLY|os.O_CREATE, 0o666)
+		if err != nil {
+			return usage("-o %s=%s: %v; nothing was changed", o.format, o.file, err)
+		}
+		f.Close()
+	}
+	return nil
 }
 
 // objectOnly are the outputs in JSON: an error has no other form there than its text on standard error.

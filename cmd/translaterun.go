@@ -194,7 +194,7 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 		case p != nil && strings.Contains(p.Because, p.Fix):
 			return "", usage("%s", p.Because)
 		case p != nil:
-			return "", usage("%s; %s", p.Because, p.Fix)
+			return "", usage("%s; %s", p.Because, lower(p.Fix))
 		}
 		return "", usage("no flow of MirrorMaker 2 was found between these clusters; mm2doctor diagnose says why")
 	}
@@ -211,6 +211,14 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 		flags = append(flags, "--flow "+flowFlag(n))
 	}
 	return "", usage("a plan is about one flow, and there are %d; choose one: %s", len(names), strings.Join(flags, ", "))
+}
+
+// lower lets a sentence go on another one; a name at its head stays.
+func lower(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // flows are those that the session is about, before or after reading.
@@ -445,6 +453,9 @@ func (o *translateOptions) keepFiles(m *made) error {
 		if err := wholeFile(o.StateOut, plan.StateOf(m.plan).Write); err != nil {
 			return usage("--state-out: %v", err)
 		}
+		if !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "wrote %s; keep it where it outlives %s: translate --source-lost --state reads it\n", o.StateOut, m.plan.From.Alias)
+		}
 	}
 	return nil
 }
@@ -459,6 +470,10 @@ func wholeFile(name string, write func(io.Writer) error) error {
 		return errors.Join(write(f), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return &os.PathError{Op: "creating", Path: name, Err: at.Err}
+	}
 	if err != nil {
 		return err
 	}

@@ -154,7 +154,11 @@ func (t *text) clean(x string) string { return t.s.Clean(x) }
 
 func (t *text) head() {
 	p := t.p
-	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, "source groups", p.Scope.Rule))
+	groups := "source groups"
+	if p.Direction == "reverse" {
+		groups = "groups of " + p.From.Alias
+	}
+	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, groups, p.Scope.Rule))
 	way := fmt.Sprintf("positions from %s, to be written to %s, by flow %s", cluster(p.From), cluster(p.To), p.Flow)
 	if p.Direction == "reverse" {
 		way += ", in reverse"
