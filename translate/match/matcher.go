@@ -43,6 +43,7 @@ type Matcher struct {
 
 	chain   []link
 	base    int   // links before this one belong to an earlier topic
+	firstOf int   // the base for which the target's first records were looked up
 	runs    []int // where S.up falls: the first link of each run, ascending
 	borders map[int]border
 	far     int64 // the last source offset that is known to be copied by the newest run

@@ -23,11 +23,11 @@ type head struct {
 // records before the copy of the first record left, where nothing stands there twice.
 func (m *Matcher) original(i, cut int, end, floor int64, trust bool) (Answer, error) {
 	high, known := m.d.End, false
-	if i+1 < cut && i+1 >= m.base {
-		if st, err := m.anchor(i + 1); err != nil {
+	if k := max(i+1, m.base); k < cut {
+		if st, err := m.anchor(k); err != nil {
 			return Answer{}, err
 		} else if st == agrees || trust {
-			high, known = m.chain[i+1].Downstream, true
+			high, known = m.chain[k].Downstream, true
 		}
 	}
 	a := Answer{T: floor, Low: floor, High: max(floor, high), Verdict: Ambiguous, Anchor: m.sync(i), Why: "the record is gone on the source; the offset syncs around it bound it"}

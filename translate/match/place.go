@@ -149,11 +149,12 @@ func (m *Matcher) floor(i int) (int64, bool, error) {
 
 // top is the link above the position, as a pair: the copy cannot lie behind it.
 func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
-	if i+1 >= cut || i+1 < m.base {
+	i = max(i+1, m.base)
+	if i >= cut {
 		return nil, nil
 	}
-	x := m.chain[i+1]
-	st, err := m.anchor(i + 1)
+	x := m.chain[i]
+	st, err := m.anchor(i)
 	if err != nil || st == differs || st == missing && !trust {
 		return nil, err
 	}

@@ -122,6 +122,12 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		}
 		return low, true
 	}
+	if m := a.Records; m != nil && m.Refuted {
+		// MirrorMaker 2's own numbers come from the same syncs.
+		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, and so MirrorMaker 2's own number: "+m.Why
+		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
+		return m.T, true
+	}
 	return w.byMirrorMaker(x, a)
 }
 
