@@ -101,6 +101,12 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Bound = &[2]int64{s.Target, s.Target}
 		return s.Target, true
 	}
+	if m := a.Records; m != nil && m.Refuted {
+		// Bounds and MirrorMaker 2's own number come from the same syncs.
+		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, so neither they nor MirrorMaker 2's own number count: "+m.Why
+		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
+		return m.T, true
+	}
 	if b := a.Range; b != nil {
 		r.Basis, r.Verdict = byRange, "bound"
 		if b.Low == b.High {
@@ -121,12 +127,6 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 			r.Evidence += "; records: " + a.Why
 		}
 		return low, true
-	}
-	if m := a.Records; m != nil && m.Refuted {
-		// MirrorMaker 2's own numbers come from the same syncs.
-		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, and so MirrorMaker 2's own number: "+m.Why
-		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
-		return m.T, true
 	}
 	return w.byMirrorMaker(x, a)
 }
