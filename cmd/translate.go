@@ -29,6 +29,8 @@ type translateOptions struct {
 
 	Apply bool
 	applying
+
+	bundleFile string // the captured snapshot that stands for a lost source
 }
 
 // selection are the flags that say what is translated and what may be done.
@@ -290,6 +292,8 @@ func (o *translateOptions) checkFlags() error {
 		o.NoRecords = false // there are no records to compare
 	case o.StateIn != "" && !o.SourceLost:
 		return usage("--state is for a source that is gone: add --source-lost; to keep positions use --state-out")
+	case o.StateOut != "" && (o.Reverse || o.SourceLost):
+		return usage("--state-out keeps what the flow's source holds, while it answers; leave it out with --reverse and --source-lost")
 	case o.Reverse && o.SourceLost:
 		return usage("--reverse reads both clusters; without the source there is nothing to go back to")
 	case o.FromFile != "" && o.Reverse:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,7 @@ type made struct {
 	report  *diagnose.Report
 	plan    *plan.Plan
 	stats   read.Stats
+	older   *snapshot.Snapshot // a captured snapshot that stands for a lost source
 }
 
 // make reads both clusters and makes the plan. The result is not nil where there is a session to close.
@@ -48,7 +50,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{session: s}
+	m := &made{session: s, older: older}
 	if m.flow, err = o.oneFlow(s); err != nil {
 		return m, err
 	}
@@ -56,6 +58,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if err != nil {
 		return m, err
 	}
+	s.alsoGroups(sel.GroupMap)
 	if o.SourceLost {
 		sel.Bundle = older
 		s.giveUp(m.flow)
@@ -103,7 +106,7 @@ func (o *translateOptions) olderLook() (*snapshot.Snapshot, error) {
 		if found != nil {
 			return nil, usage("%s: only one captured snapshot can stand for the source; name the newest", o.Files[i])
 		}
-		found = s
+		found, o.bundleFile = s, o.Files[i]
 		o.Files = slices.Delete(slices.Clone(o.Files), i, i+1)
 		i--
 	}
@@ -223,6 +226,18 @@ func (s *session) problem() *snapshot.Problem {
 	return &ps[0]
 }
 
+// alsoGroups reads the groups that positions are carried to under another id, whatever --group leaves out.
+func (s *session) alsoGroups(renamed map[string]string) {
+	if len(renamed) == 0 {
+		return
+	}
+	ids := slices.Sorted(maps.Values(renamed))
+	s.request.Literal = append(s.request.Literal, ids...)
+	if want := s.request.Want; want != nil {
+		s.request.Want = func(id string) bool { return want(id) || slices.Contains(ids, id) }
+	}
+}
+
 // giveUp makes sure that nothing dials the source of the flow.
 func (s *session) giveUp(flow string) {
 	alias, _, _ := strings.Cut(flow, "->")
@@ -230,7 +245,7 @@ func (s *session) giveUp(flow string) {
 		c := &s.request.Clusters[i]
 		if c.Alias == alias {
 			c.Client = nil
-			c.Failed = &snapshot.Contact{Code: 1, What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
+			c.Failed = &snapshot.Contact{What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
 		}
 	}
 }
@@ -281,6 +296,9 @@ func (o *translateOptions) answers(ctx context.Context, m *made, ps []plan.Posit
 	if err != nil {
 		return nil, &exitError{exitIncomplete, err}
 	}
+	if m.older != nil {
+		plan.RangesFrom(m.older, m.snap, ps, answers)
+	}
 	return answers, nil
 }
 
@@ -299,7 +317,7 @@ func (o *translateOptions) show(m *made, outs []output) error {
 			_, err := fmt.Fprintln(w, render.Sum(m.plan))
 			return err
 		}
-		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan)})
+		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan, m.session.live())})
 	})
 }
 
@@ -318,14 +336,17 @@ func (o *translateOptions) rpk(w io.Writer, p *plan.Plan) error {
 }
 
 // applyCommand is what carries the shown plan out.
-func (o *translateOptions) applyCommand(p *plan.Plan) string {
+func (o *translateOptions) applyCommand(p *plan.Plan, live bool) string {
 	if p.Summary.Set == 0 {
 		return ""
 	}
 	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
-	if o.PlanOut != "" {
+	switch {
+	case !live:
+		return ""
+	case o.PlanOut != "":
 		args = append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...)
-	} else {
+	default:
 		args = append(args, "--apply")
 	}
 	return shellLine(args)
@@ -334,6 +355,9 @@ func (o *translateOptions) applyCommand(p *plan.Plan) string {
 // again are the arguments that make the same plan once more.
 func (o *translateOptions) again(p *plan.Plan) []string {
 	args := o.evidenceArgs()
+	if o.bundleFile != "" {
+		args = append(args, o.bundleFile)
+	}
 	if len(o.Flows) == 0 && len(o.Files) > 0 {
 		args = append(args, "--flow", flowFlag(p.Flow))
 	}

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/translate/match"
 )
 
 // last is a position that somebody remembers of a cluster that is gone.
@@ -14,7 +16,6 @@ type last struct {
 	at       int64 // ms
 	basis    string
 	from     Committed
-	state    *StatePartition
 	topicKey rowKey
 }
 
@@ -32,7 +33,14 @@ func (p *planner) remembered() {
 	if s := p.sel.State; s != nil && !p.sel.Reverse {
 		for i := range s.Positions {
 			x := &s.Positions[i]
-			take(rowKey{x.Group, x.Topic, x.Partition}, last{at: x.Time, basis: "state", from: Committed{Offset: x.Offset, Epoch: kafka.NoEpoch, Metadata: x.Metadata}, state: x})
+			take(rowKey{x.Group, x.Topic, x.Partition}, last{at: x.Time, basis: "state", from: Committed{Offset: x.Offset, Epoch: kafka.NoEpoch, Metadata: x.Metadata}})
+			if x.Target >= 0 && strings.HasPrefix(x.Verdict, match.Exact.String()) {
+				tp := kafka.TopicPartition{Topic: x.Topic, Partition: x.Partition}
+				if p.pairs == nil {
+					p.pairs = map[kafka.TopicPartition][]*StatePartition{}
+				}
+				p.pairs[tp] = append(p.pairs[tp], x)
+			}
 		}
 	}
 	if b := p.sel.Bundle; b != nil {
@@ -97,9 +105,7 @@ func (p *planner) remembered() {
 			p.leave("partitions with a negative committed offset, which is none", fmt.Sprintf("%s %s-%d", k.group, k.topic, k.part))
 			continue
 		}
-		if x := p.row(w, k.topic, k.part, &l.from, l.basis, max(0, p.now-l.at)); x != nil {
-			x.state = l.state
-		}
+		p.row(w, k.topic, k.part, &l.from, l.basis, max(0, p.now-l.at))
 	}
 	for id, w := range groups {
 		if len(w.rows) > 0 || len(w.refusals) > 0 {

@@ -244,7 +244,7 @@ func (x *reasons) add(key string, g *plan.Group) {
 		x.order = append(x.order, key)
 		x.group[key] = g
 	}
-	x.ids[key] = append(x.ids[key], g.Group)
+	x.ids[key] = append(x.ids[key], cmp.Or(g.TargetGroup, g.Group))
 }
 
 const someGroups = 20
@@ -420,7 +420,7 @@ func more(yes bool, s term.Screen) string {
 
 func (t *text) next() {
 	switch {
-	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0:
+	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && !slices.ContainsFunc(t.p.Findings, func(f finding.Finding) bool { return f.Severity == finding.Error }):
 		t.line("nothing to do")
 	case t.p.Summary.Set == 0:
 		t.line("nothing can be written as it is")
