@@ -16,6 +16,9 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/read"
 )
 
+// defaultBudget is how much of user records is read where nothing is said.
+const defaultBudget = "1GB,5m"
+
 // translateOptions are the flags of translate.
 type translateOptions struct {
 	diagnoseOptions
@@ -84,7 +87,7 @@ or a state file still hold. --reverse is for failback.`,
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "every row, with what it rests on")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the sum only, no progress")
 	f.BoolVar(&o.NoRecords, "no-records", false, "read no records of users: bounds from offset syncs alone")
-	f.StringVar(&o.ReadBudget, "read-budget", "1GB,5m", "read at most this many bytes of records from both clusters together, for at most this long; what is left over is bounded by offset syncs")
+	f.StringVar(&o.ReadBudget, "read-budget", defaultBudget, "read at most this many bytes of records from both clusters together, for at most this long; what is left over is bounded by offset syncs")
 	f.StringVar(&o.PlanOut, "plan-out", "", "write the plan to this file, for translate apply")
 	f.StringVar(&o.StateIn, "state", "", "with --source-lost: positions that an earlier run kept with --state-out")
 	f.StringVar(&o.StateOut, "state-out", "", "keep the positions found in this file, for a source that dies")

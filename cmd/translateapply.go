@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -488,7 +489,58 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 		return err
 	}
 	defer s.close()
-	return o.writing(s, outs).carryOut(ctx, p)
+	w := o.writing(s, outs)
+	if o.Refresh {
+		w.refresh = o.replan(p)
+	}
+	return w.carryOut(ctx, p)
+}
+
+// replan makes those groups of a plan anew whose positions moved, by the same options and names.
+func (o *planned) replan(p *plan.Plan) func(context.Context, []string) ([]plan.Group, error) {
+	return func(ctx context.Context, groups []string) ([]plan.Group, error) {
+		t := &translateOptions{diagnoseOptions: o.diagnoseOptions, ReadBudget: defaultBudget, selection: selection{Reverse: p.Direction == "reverse", Fallback: cmp.Or(p.Options.Fallback, "leave"),
+			AllowRewind: p.Options.AllowRewind, AllowSkip: p.Options.AllowSkip, AllGroups: p.Options.AllGroups, IncludeStreams: p.Options.IncludeStreams, StampEpoch: p.Options.StampEpoch, TagMetadata: p.Options.TagMetadata}}
+		if p.Options.KeepMs > 0 {
+			t.Keep = (time.Duration(p.Options.KeepMs) * time.Millisecond).String()
+		}
+		t.Flows, t.Groups, t.Output, t.Quiet = []string{p.Flow}, groups, nil, true
+		if len(o.Files)+len(o.ConnectURL) == 0 {
+			source, _, _ := strings.Cut(p.Flow, "->")
+			for _, c := range []plan.Cluster{p.From, p.To} {
+				to := &t.Target
+				if c.Alias == source {
+					to = &t.Source
+				}
+				if len(*to) == 0 {
+					for _, b := range c.Bootstrap {
+						*to = append(*to, c.Alias+"="+b)
+					}
+				}
+			}
+		}
+		for _, g := range p.Groups {
+			if !slices.Contains(groups, g.Group) {
+				continue
+			}
+			if g.TargetGroup != g.Group {
+				t.GroupMap = append(t.GroupMap, g.Group+"="+g.TargetGroup)
+			}
+			for _, r := range g.Rows {
+				if m := r.Topic + "=" + r.TargetTopic; r.TargetTopic != "" && !slices.Contains(t.TopicMap, m) {
+					t.TopicMap = append(t.TopicMap, m)
+				}
+			}
+		}
+		fresh, err := t.make(ctx)
+		if fresh != nil {
+			defer fresh.session.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fresh.plan.Groups, nil
+	}
 }
 
 // resume goes on with the run of a journal; file is its plan, where it was named.

@@ -174,7 +174,7 @@ func (w *Wants) byMirrorMaker(x *want, a *Answer) (int64, bool) {
 	if r.MM2 != nil {
 		return take(byMM2, *r.MM2, "what MirrorMaker 2 gives: "+cmp.Or(a.Why, "nothing better was found"))
 	}
-	if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Up <= r.From.Offset && c.Down >= 0 {
+	if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Up <= r.From.Offset && c.Down >= 0 && !w.anewSince(r, c.Time) {
 		what := fmt.Sprintf("equal to MirrorMaker 2's last checkpoint, %s old: nothing better exists", Span(w.now-c.Time))
 		if c.Up < r.From.Offset {
 			what = fmt.Sprintf("MirrorMaker 2's last checkpoint, %s old, of an earlier position (%d): nothing better exists", Span(w.now-c.Time), c.Up)

@@ -33,6 +33,23 @@ func (w *Wants) kept(x *want) *StatePartition {
 	return best
 }
 
+// anewSince says that the copy was deleted and made anew after a time, in ms: a state file or a captured snapshot of that time or
+// later knows it by another id. Numbers of before are those of other records.
+func (w *Wants) anewSince(r *Row, at int64) bool {
+	other := func(id string) bool { return id != "" && r.TargetTopicID != "" && id != r.TargetTopicID }
+	if s := w.sel.State; s != nil {
+		for i := range s.Positions {
+			if x := &s.Positions[i]; x.TargetTopic == r.TargetTopic && x.Time >= at && other(x.TargetTopicID) {
+				return true
+			}
+		}
+	}
+	if b := w.sel.Bundle; b != nil && b.Taken >= at {
+		return other(newSide(b, w.to.Alias, false).topicID(r.TargetTopic))
+	}
+	return false
+}
+
 // keptIsBest says that neither offset syncs nor the checkpoint prove a higher place. All of them are lower bounds.
 func (w *Wants) keptIsBest(x *want, a *Answer, at int64) bool {
 	if a.Range != nil && a.Range.Low > at {

@@ -155,6 +155,31 @@ func TestLostSnapshotOfOthers(t *testing.T) {
 	}
 }
 
+// A checkpoint of a copy that was deleted since is none.
+func TestLostCheckpointOfACopyBefore(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		sel  plan.Selection
+		to   bool
+	}{
+		{"a state file of later knows another id", plan.Selection{State: &plan.State{Flow: "a->b", Positions: []plan.StatePartition{{Group: "x", Topic: "orders", TargetTopic: "a.orders", TargetTopicID: "before", Target: -1, Time: 1_700_000_000_000}}}}, false},
+		{"one of before the checkpoint says nothing", plan.Selection{State: &plan.State{Flow: "a->b", Positions: []plan.StatePartition{{Group: "x", Topic: "orders", TargetTopic: "a.orders", TargetTopicID: "before", Target: -1, Time: 1}}}}, true},
+		{"a captured snapshot of later", plan.Selection{Bundle: world(func(s *snapshot.Snapshot) {
+			edit(&s.Clusters[1].Topics, func(ts *[]snapshot.Topic) {
+				for i := range *ts {
+					(*ts)[i].ID = "before"
+				}
+			})
+		})}, false},
+	} {
+		c.sel.SourceLost, c.sel.Groups = true, []string{"payments"}
+		r := rowOf(t, build(t, world(lost), c.sel, givenUp), "payments", 0)
+		if (r.To != nil) != c.to || !c.to && r.Refusal != 709 {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+	}
+}
+
 // Nothing is written twice, and a name that was given in vain is told.
 func TestMapsThatCollide(t *testing.T) {
 	two := group(0, "payments", offsets(at("orders", 0, 998400), at("second", 0, 5)))

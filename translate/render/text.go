@@ -425,6 +425,7 @@ func (t *text) next() {
 	case t.p.Summary.Set == 0:
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
+		t.hang("not checked yet: ", 17, "whether somebody without membership moves these offsets, which one look does not show; apply watches them first (--idle-proof)")
 		t.hang("next: ", 6, t.o.Apply)
 	}
 }
