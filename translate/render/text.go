@@ -34,6 +34,7 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 		return err
 	}
 	t.refusals()
+	t.notCompared()
 	t.findings()
 	t.holds()
 	t.remarks()
@@ -333,6 +334,47 @@ func (t *text) findings() {
 			t.hang("      next     ", 15, x.Text)
 		}
 	}
+}
+
+// notCompared says why records did not decide where they might have: a bound for want of a right is no bound for want of records.
+func (t *text) notCompared() {
+	var order []string
+	at, first := map[string]int{}, map[string]string{}
+	for i := range t.p.Groups {
+		g := &t.p.Groups[i]
+		for j := range g.Rows {
+			r := &g.Rows[j]
+			_, why, ok := strings.Cut(r.Evidence, "; records: ")
+			if !ok || !r.Wanting() || t.p.From.Lost {
+				continue
+			}
+			if _, after, cut := strings.Cut(why, "could not be compared: "); cut {
+				why = after
+			}
+			key := strings.NewReplacer(fmt.Sprintf("%s-%d", r.TargetTopic, r.Partition), "", fmt.Sprintf("%s-%d", r.Topic, r.Partition), "").Replace(why)
+			if at[key]++; at[key] == 1 {
+				order, first[key] = append(order, key), why
+			}
+		}
+	}
+	for i, key := range order {
+		if i == 0 {
+			t.blank()
+		}
+		if i == 3 {
+			t.line(fmt.Sprintf("%d more reasons: -v", len(order)-i))
+			break
+		}
+		t.line(fmt.Sprintf("Records did not decide in %s:", partitions(at[key])))
+		t.hang("  ", 2, first[key])
+	}
+}
+
+func partitions(n int) string {
+	if n == 1 {
+		return "1 partition"
+	}
+	return fmt.Sprintf("%d partitions", n)
 }
 
 // holds says of each kind of group what MirrorMaker 2 will make of the values, with the steps in their order.
