@@ -57,8 +57,10 @@ type Wants struct {
 	positions []Position
 	scope     Scope
 	findings  []finding.Finding
-	all       []*Refusal // of the whole plan
-	now       int64      // ms
+	all       []*Refusal                                 // of the whole plan
+	now       int64                                      // ms
+	pairs     map[kafka.TopicPartition][]*StatePartition // positions of a state file whose place is proved, by offset
+	unsure    []*want                                    // taken although the release that wrote them is not known
 }
 
 // wanted is one group with the rows that it will have.
@@ -82,7 +84,7 @@ type want struct {
 	syncs      SyncsRef
 	target     snapshot.Fact[snapshot.Partition]
 	checkpoint snapshot.Fact[snapshot.Checkpoint] // of the flow that writes the target
-	state      *StatePartition                    // where the position comes from a state file
+	elsewhere  bool                               // --topic-map names another topic than MirrorMaker 2's own
 }
 
 // planner chooses.
@@ -137,10 +139,9 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 	if err != nil {
 		return nil, err
 	}
-	if err := p.apart(); err != nil {
-		return nil, err
-	}
+	p.collisions()
 	p.unnamed()
+	p.unusedMaps()
 	p.whole()
 	slices.SortFunc(p.Wants.groups, func(a, b *wanted) int { return cmp.Compare(a.g.Group, b.g.Group) })
 	for _, g := range p.Wants.groups {
