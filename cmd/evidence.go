@@ -14,6 +14,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
 	logs "github.com/mm2doctor/mm2doctor/diagnose/evidence"
+	"github.com/mm2doctor/mm2doctor/diagnose/lint"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
@@ -67,6 +68,7 @@ type loaded struct {
 	flows    []string                  // --flow, as a->b
 	resolve  map[string]string
 	logs     []*logs.Log // MirrorMaker 2's log files
+	texts    []lint.File // the configurations among them
 }
 
 func (e *evidence) load(stdin io.Reader) (*loaded, error) {
@@ -182,6 +184,7 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		l.file = name
 		return nil
 	}
+	l.texts = append(l.texts, lint.File{Name: name, Bytes: b})
 	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
 		return l.tree(name, b, k)
 	}

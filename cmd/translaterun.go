@@ -64,7 +64,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if o.Reverse {
 		s.withOpposite(m.flow)
 	}
-	s.request.Ranges = true
+	s.request.Ranges, s.request.ByName = true, true
 	if m.snap, err = s.read(ctx); err != nil {
 		return m, err
 	}

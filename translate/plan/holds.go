@@ -3,12 +3,10 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
-	"github.com/mm2doctor/mm2doctor/translate/match"
 )
 
 // What a running MirrorMaker 2 makes of a value.
@@ -83,7 +81,7 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 		switch {
 		case c.Down > *r.To:
 			over = cmp.Or(over, again)
-			if r.From != nil && c.Up <= r.From.Offset && (strings.HasPrefix(r.Verdict, match.Exact.String()) || r.Bound != nil && c.Down > r.Bound[1]) {
+			if r.From != nil && c.Up <= r.From.Offset && r.Bound != nil && c.Down > r.Bound[1] {
 				wrong = cmp.Or(wrong, again+"; that number is wrong, and it outlives restarts and upgrades, since it stands in the checkpoints topic")
 			}
 		case c.Down < *r.To && blind:

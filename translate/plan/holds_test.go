@@ -101,3 +101,13 @@ func TestHoldsTopicMadeAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldsBelowTheTruth: a lower offset that somebody wishes is written over by a checkpoint that is right; only one above what is
+// proved is wrong.
+func TestHoldsBelowTheTruth(t *testing.T) {
+	p := build(t, world(), plan.Selection{Options: plan.Options{AllowRewind: true}, Wished: []plan.Wish{{Group: "payments", Topic: "a.orders", Partition: 1, Offset: 100, Line: 1}}}, nil)
+	h := groupOf(t, p, "payments").Holds
+	if h.Status != "overwritten" || !strings.Contains(h.Because, "commits 301 again") || strings.Contains(h.Because, "wrong") {
+		t.Errorf("%s: %s", h.Status, h.Because)
+	}
+}
