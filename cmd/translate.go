@@ -114,7 +114,7 @@ func (o *selection) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.Reverse, "reverse", false, "failback: carry positions from the flow's target back to its source")
 	f.BoolVar(&o.SourceLost, "source-lost", false, "the source is gone: nothing dials it, and its facts are given up")
-	f.StringVar(&o.Fallback, "fallback", "leave", "for partitions that nothing maps: leave, earliest, latest, timestamp:TIME (RFC 3339, or ms)")
+	f.StringVar(&o.Fallback, "fallback", "", "for partitions that nothing maps: leave, earliest, latest, timestamp:TIME (RFC 3339, or ms); without it they are refused")
 	f.StringVar(&o.FromFile, "from-file", "", "check, explain and apply the offsets of this CSV (group,topic,partition,offset) instead of the ones found")
 	f.StringArrayVar(&o.GroupMap, "group-map", nil, "OLD=NEW: the group has another id on the cluster that is written; repeatable")
 	f.StringArrayVar(&o.TopicMap, "topic-map", nil, "TOPIC=COPY: the copy has another name than the policy gives; repeatable")
@@ -151,7 +151,7 @@ func (o *selection) options() (plan.Options, error) {
 func fallbackOf(s string) (string, error) {
 	ts, timed := strings.CutPrefix(s, "timestamp:")
 	switch {
-	case s == "leave" || s == "earliest" || s == "latest":
+	case s == "" || s == "leave" || s == "earliest" || s == "latest":
 		return s, nil
 	case !timed:
 		return "", usage("--fallback %s: one of leave, earliest, latest, timestamp:TIME", s)

@@ -528,7 +528,7 @@ func (o *planned) anew(p *plan.Plan) (func(context.Context, []string) ([]plan.Gr
 		return nil, nil
 	}
 	t := &translateOptions{diagnoseOptions: o.diagnoseOptions, ReadBudget: defaultBudget}
-	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", cmp.Or(p.Options.Fallback, "leave")
+	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", p.Options.Fallback
 	t.AllowRewind, t.AllowSkip, t.AllGroups, t.IncludeStreams = p.Options.AllowRewind, p.Options.AllowSkip, p.Options.AllGroups, p.Options.IncludeStreams
 	t.AllOrNothing, t.StampEpoch, t.TagMetadata = p.Options.AllOrNothing, p.Options.StampEpoch, p.Options.TagMetadata
 	if p.Options.KeepMs > 0 {
