@@ -99,14 +99,14 @@ or a state file still hold. --reverse is for failback.`,
 	return c
 }
 
-// words says what the flags mean that diagnose has too, where a plan takes them otherwise.
+// words adds to the flags that diagnose has too what a plan makes of them.
 func (e *evidence) words(c *cobra.Command) {
-	for name, text := range map[string]string{
-		"flow":  "the flow a:b (or 'a->b') whose positions are carried over; needed where more than one is enabled",
-		"group": "group by its id where the positions come from: a name, a glob, or /java regex/; repeatable; default: those that the flow's filters admit",
-		"topic": "topic by its name where the positions come from: a name, a glob, or /java regex/; repeatable; default: all that are mirrored",
+	for name, more := range map[string]string{
+		"flow":  ", and a plan takes one: name it where there are more",
+		"group": "; by its id where the positions come from; default: those that the flow's filters admit",
+		"topic": "; default: all that are mirrored; with --reverse by its name where the positions come from",
 	} {
-		c.Flags().Lookup(name).Usage = text
+		c.Flags().Lookup(name).Usage += more
 	}
 }
 

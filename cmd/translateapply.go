@@ -361,7 +361,7 @@ func (o *planned) command(c *cobra.Command, run func(context.Context, *planned, 
 	}
 	o.evidence.flags(c)
 	f := c.Flags()
-	f.Lookup("flow").Usage = "the flow a:b (or 'a->b') of the plan; default: the plan's own"
+	f.Lookup("flow").Usage += "; here: the flow of the plan"
 	for _, name := range []string{"group", "topic"} { // the plan says which
 		f.Lookup(name).Hidden = true
 	}
