@@ -361,7 +361,7 @@ func (o *planned) command(c *cobra.Command, run func(context.Context, *planned, 
 	}
 	o.evidence.flags(c)
 	f := c.Flags()
-	f.Lookup("flow").Usage += "; here: the flow of the plan"
+	f.Lookup("flow").Usage += ", and a plan takes one: name it where there are more; here by itself that of the plan"
 	for _, name := range []string{"group", "topic"} { // the plan says which
 		f.Lookup(name).Hidden = true
 	}
