@@ -268,7 +268,7 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 		return 0, false
 	}
 	x.refusal = &Refusal{Code: Unmapped, Because: fmt.Sprintf("%s-%d has no mapping to %s-%d: %s", r.Topic, r.Partition, r.TargetTopic, r.Partition, why),
-		Next: "--fallback earliest reads all again, latest and timestamp:MS skip what lies before, leave does nothing"}
+		Next: "--fallback earliest reads all again, latest and timestamp:TIME skip what lies before, leave writes nothing, so that consumers start by auto.offset.reset"}
 	return 0, false
 }
 
