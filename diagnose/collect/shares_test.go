@@ -66,11 +66,11 @@ func describeShare(a *fake, topic string, parts ...[3]int64) {
 func TestShares(t *testing.T) {
 	a := start(t, "id-of-a", kfake.SeedTopics(1, "__share_group_state")).login()
 	b := start(t, "id-of-b").login()
-	a.topic("orders", 3, payloads(50)...)
+	a.topic("jobs", 3, payloads(50)...)
 	listShare(a, "queue")
-	describeShare(a, "orders", [3]int64{0, 10, 15}, [3]int64{1, -1, -1})
+	describeShare(a, "jobs", [3]int64{0, 10, 15}, [3]int64{1, -1, -1})
 	var sent []string
-	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "")}, a.open("a", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }), b.open("b", "", nil))
+	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }), b.open("b", "", nil))
 	g := groupOf(clusterOf(t, s, "a"), "queue")
 	if g == nil || g.Type.Or("") != kafka.TypeShare || g.State.Or("") != kafka.StateEmpty {
 		t.Fatalf("%+v", g)
@@ -79,13 +79,13 @@ func TestShares(t *testing.T) {
 	for _, x := range g.Shares.Or(nil) {
 		got = append(got, fmt.Sprintf("%s-%d %d %d %d %v", x.Topic, x.Partition, x.Start, x.Lag, x.End, x.Open != nil))
 	}
-	if want := []string{"orders-0 10 15 50 false", "orders-1 -1 -1 0 false"}; !slices.Equal(got, want) {
+	if want := []string{"jobs-0 10 15 50 false", "jobs-1 -1 -1 0 false"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q (%v)", got, want, g.Shares.Why())
 	}
-	for _, p := range topicOf(clusterOf(t, s, "a"), "orders").Partitions {
+	for _, p := range topicOf(clusterOf(t, s, "a"), "jobs").Partitions {
 		want := map[int32]int64{0: 50}[p.ID]
 		if !p.Start.Known() || p.End.Or(-1) != want {
-			t.Errorf("orders-%d begins at %v and ends at %v", p.ID, p.Start, p.End)
+			t.Errorf("jobs-%d begins at %v and ends at %v", p.ID, p.Start, p.End)
 		}
 	}
 	if !slices.Contains(sent, "DescribeShareGroupOffsets") {
@@ -96,11 +96,9 @@ func TestShares(t *testing.T) {
 // TestNoShares: where no group is a share group, nothing is asked that only share groups need.
 func TestNoShares(t *testing.T) {
 	a, b := start(t, "id-of-a", kfake.SeedTopics(1, "__share_group_state")).login(), start(t, "id-of-b").login()
-	a.topic("orders", 1, payloads(5)...)
-	a.commit("app", map[string]int64{"orders": 3})
 	var sent []string
-	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "")}, a.open("a", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }), b.open("b", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }))
-	if g := groupOf(clusterOf(t, s, "a"), "app"); g == nil || g.Shares.Known() || !strings.Contains(fmt.Sprint(g.Offsets.Or(nil)), "orders") {
+	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }), b.open("b", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }))
+	if g := groupOf(clusterOf(t, s, "a"), "billing"); g == nil || g.Shares.Known() || !strings.Contains(fmt.Sprint(g.Offsets.Or(nil)), "orders") {
 		t.Errorf("%+v", g)
 	}
 	for _, n := range sent {
@@ -114,7 +112,6 @@ func TestNoShares(t *testing.T) {
 func TestSharesNotRead(t *testing.T) {
 	a := start(t, "id-of-a", kfake.SeedTopics(1, "__share_group_state")).login()
 	b := start(t, "id-of-b").login()
-	a.topic("orders", 1, payloads(5)...)
 	listShare(a, "queue")
 	a.ControlKey(int16(kmsg.DescribeShareGroupOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		a.KeepControl()
@@ -126,7 +123,7 @@ func TestSharesNotRead(t *testing.T) {
 		}
 		return r, nil, true
 	})
-	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "")}, a.open("a", "", nil), b.open("b", "", nil))
+	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", nil), b.open("b", "", nil))
 	g := groupOf(clusterOf(t, s, "a"), "queue")
 	if g == nil || !g.Shares.Unknown() || g.Shares.Why().Code != "denied" {
 		t.Fatalf("%+v", g)

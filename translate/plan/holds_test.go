@@ -101,3 +101,43 @@ func TestHoldsTopicMadeAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldsWish: an operator's own number below a checkpoint does not make the checkpoint wrong, and one of a streams group, which
+// MirrorMaker 2 does not see, has none.
+func TestHoldsWish(t *testing.T) {
+	wish := plan.Selection{Options: plan.Options{AllowRewind: true, AllowSkip: true}, Wished: []plan.Wish{{Group: "payments", Topic: "a.orders", Partition: 1, Offset: 100}}}
+	for _, c := range []struct {
+		down int64
+		says string
+		step string
+	}{{301, "commits 301 again within 60 s while the group is empty", "stop MirrorMaker 2"}, {450, "that number is wrong", "keep what there is"}} {
+		s := world(checkpoints(func(c2 *snapshot.Checkpoints) { c2.Newest[2].Down = c.down }))
+		g := groupOf(t, build(t, s, wish, nil), "payments")
+		if g.Holds.Status != "overwritten" || !strings.Contains(g.Holds.Because, c.says) || !strings.HasPrefix(g.Holds.First[0].Text, c.step) || c.down == 301 && strings.Contains(g.Holds.Because, "wrong") {
+			t.Errorf("%d: %+v", c.down, g.Holds)
+		}
+	}
+	s := world(group(0, "app", func(g *snapshot.Group) {
+		g.Type, g.Offsets = snapshot.Is(kafka.TypeStreams), snapshot.Is([]snapshot.Committed{at("orders", 1, 301)})
+	}))
+	if g := groupOf(t, build(t, s, plan.Selection{Groups: []string{"app"}, Options: plan.Options{IncludeStreams: true}}, nil), "app"); g.Holds.Status != "holds" {
+		t.Errorf("%+v", g.Holds)
+	}
+}
+
+// TestHoldsBesideMarkers: a checkpoint above the value with nothing but markers between them starts a consumer at the same record.
+func TestHoldsBesideMarkers(t *testing.T) {
+	for _, skipped := range []int64{0, 1} {
+		s := world(checkpoints(func(c *snapshot.Checkpoints) { c.Newest[2].Down = 402 }))
+		g := groupOf(t, build(t, s, plan.Selection{Groups: []string{"payments"}, Options: plan.Options{AllowRewind: true}}, func(p plan.Position) plan.Answer {
+			a := plans.Truth(p)
+			for _, o := range p.Also {
+				a.Also = append(slices.DeleteFunc(a.Also, func(c plan.Count) bool { return c.Offset == o }), plan.Count{Offset: o, Known: true, Skipped: skipped})
+			}
+			return a
+		}), "payments")
+		if want := map[int64]string{0: "raised", 1: "overwritten"}[skipped]; g.Holds.Status != want {
+			t.Errorf("skips %d: %+v", skipped, g.Holds)
+		}
+	}
+}
