@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -60,7 +61,7 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 	if kind != "" {
 		blind, blindKnown = w.writer.BlindTo(kind)
 	}
-	over, wrong, unread, higher, some := "", "", "", "", false
+	over, wrong, unread, higher, anew, some := "", "", "", "", false, false
 	for _, x := range g.rows {
 		r := &x.row
 		if r.To == nil || r.Action != Set && r.Action != Right {
@@ -72,10 +73,12 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 		case st == snapshot.Unknown:
 			unread = fmt.Sprintf("MirrorMaker 2's checkpoint for %s is not known: %s", name, x.checkpoint.Why())
 			continue
-		case st == snapshot.Absent && (r.MM2 == nil || *r.MM2 <= *r.To):
-			continue
-		case st == snapshot.Absent:
+		}
+		above := r.MM2 != nil && *r.MM2 > *r.To && !(x.reads(*r.MM2) && r.Basis != byFile)
+		if above && !(st == snapshot.Known && c.Down > *r.To) {
 			higher = fmt.Sprintf("MirrorMaker 2 translates the position in %s to %d, above the %d that is set: it commits that with its next checkpoint", name, *r.MM2, *r.To)
+		}
+		if st == snapshot.Absent {
 			continue
 		}
 		some = true
@@ -87,6 +90,7 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 			over = cmp.Or(over, again)
 			if r.From != nil && c.Up <= r.From.Offset && x.beyond(c.Down) {
 				wrong = cmp.Or(wrong, again+"; that number is wrong, and it outlives restarts and upgrades, since it stands in the checkpoints topic")
+				anew = anew || above
 			}
 		case c.Down < *r.To && blind:
 			over = cmp.Or(over, again+fmt.Sprintf(", also backwards, since this MirrorMaker 2 cannot describe a %s group", kind))
@@ -95,6 +99,13 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 		}
 	}
 	switch {
+	case wrong != "" && anew && w.writer.CountsOn(): // 3.4.0 and before would find the same number again
+		h := Holds{Status: isOverwrite, Because: wrong + "; this release counts on linearly and would find it again", First: w.forgetFirst(g)}
+		i := slices.IndexFunc(h.First, func(s finding.Step) bool { return s.Text == w.applyStep().Text })
+		h.First = slices.Insert(h.First, i+1, finding.Step{Text: "upgrade MirrorMaker 2 to 3.5.0 or later, which does not count on; without the upgrade leave it stopped until the consumers run on " + w.to.Alias})
+		return h
+	case wrong != "" && anew:
+		return Holds{Status: isOverwrite, Because: wrong + "; it translates the position to a number above the value besides", First: w.stopFirst()}
 	case wrong != "":
 		return Holds{Status: isOverwrite, Because: wrong, First: w.forgetFirst(g)}
 	case over != "" || higher != "":

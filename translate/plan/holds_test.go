@@ -38,6 +38,7 @@ func TestHolds(t *testing.T) {
 	}{
 		{name: "above the checkpoint", status: "raised", says: "never lowers it"},
 		{name: "below a wrong checkpoint", change: []func(*snapshot.Snapshot){down(450)}, status: "overwritten", says: "commits 450 again within 60 s", steps: "keep what; stop MirrorMaker 2; delete the checkpoints topic; apply the plan; start MirrorMaker 2"},
+		{name: "below a wrong checkpoint that 3.4.0 finds again", change: []func(*snapshot.Snapshot){down(450), func(s *snapshot.Snapshot) { s.MM2Version = "3.4.0" }, lastSync(300, 350)}, status: "overwritten", says: "would find it again", steps: "keep what; stop MirrorMaker 2; delete the checkpoints topic; apply the plan; upgrade MirrorMaker 2; start MirrorMaker 2"},
 		{name: "below a checkpoint of a later position", change: []func(*snapshot.Snapshot){down(450), up(450)}, status: "overwritten", says: "commits 450 again", steps: "stop MirrorMaker 2; apply the plan; leave it stopped until the consumers run on b"},
 		{name: "at the checkpoint", change: []func(*snapshot.Snapshot){down(400)}, status: "raised"},
 		{name: "sync off", change: []func(*snapshot.Snapshot){down(450), setting("sync.group.offsets.enabled", "false")}, status: "holds", says: "does not commit group offsets"},
@@ -110,7 +111,7 @@ func TestHoldsWish(t *testing.T) {
 		down int64
 		says string
 		step string
-	}{{301, "commits 301 again within 60 s while the group is empty", "stop MirrorMaker 2"}, {450, "that number is wrong", "keep what there is"}} {
+	}{{301, "commits 301 again within 60 s while the group is empty", "stop MirrorMaker 2"}, {450, "that number is wrong", "stop MirrorMaker 2"}} {
 		s := world(checkpoints(func(c2 *snapshot.Checkpoints) { c2.Newest[2].Down = c.down }))
 		g := groupOf(t, build(t, s, wish, nil), "payments")
 		if g.Holds.Status != "overwritten" || !strings.Contains(g.Holds.Because, c.says) || !strings.HasPrefix(g.Holds.First[0].Text, c.step) || c.down == 301 && strings.Contains(g.Holds.Because, "wrong") {
@@ -140,4 +141,15 @@ func TestHoldsBesideMarkers(t *testing.T) {
 			t.Errorf("skips %d: %+v", skipped, g.Holds)
 		}
 	}
+}
+
+// lastSync makes orders-1 have one offset sync.
+func lastSync(up, down int64) func(*snapshot.Snapshot) {
+	return syncs(func(y *snapshot.Syncs) {
+		x := &y.Partitions[1]
+		x.Count = 1
+		x.Newest.Up, x.Newest.Down, x.Newest.Offset = up, down, x.Oldest.Offset
+		x.Oldest = x.Newest
+		x.TwoPointer = []snapshot.Run{{Slot: 0, Sync: x.Newest}}
+	})
 }
