@@ -87,7 +87,11 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		case match.NotMirrored:
 			r.Basis, r.NotMirrored = byEnd, m.Uncopied
 			if w.sel.Reverse {
-				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: fmt.Sprintf("group %s has read %d records of %s-%d on %s that are not on %s: %s", x.group, m.Uncopied, r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why),
+				lack := fmt.Sprintf("group %s has read %s of %s-%d on %s that are not on %s: %s", x.group, count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why)
+				if x.syncs.Swapped {
+					lack = fmt.Sprintf("%s of %s-%d on %s, read by group %s or yet to be read, are not on %s: %s", count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, x.group, w.to.Alias, m.Why)
+				}
+				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: lack,
 					Next: fmt.Sprintf("wait until they are mirrored back, then plan again; records that were written on %s into a topic that no flow mirrors back never come", w.from.Alias)}
 				return 0, false
 			}
