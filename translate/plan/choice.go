@@ -44,6 +44,7 @@ func (w *Wants) settle(g *wanted, x *want, a *Answer) {
 		x.refusal = notKnown(Unmapped, fmt.Sprintf("where the log of %s-%d on %s begins and ends", r.TargetTopic, r.Partition, w.to.Alias), gap)
 		return
 	}
+	x.also = a.Also
 	for i := range a.Also {
 		if r.Before != nil && a.Also[i].Offset == r.Before.Offset {
 			c := a.Also[i]
@@ -86,7 +87,11 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		case match.NotMirrored:
 			r.Basis, r.NotMirrored = byEnd, m.Uncopied
 			if w.sel.Reverse {
-				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: fmt.Sprintf("group %s has read %d records of %s-%d on %s that are not on %s: %s", x.group, m.Uncopied, r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why),
+				lack := fmt.Sprintf("group %s has read %s of %s-%d on %s that are not on %s: %s", x.group, count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why)
+				if x.syncs.Swapped {
+					lack = fmt.Sprintf("%s of %s-%d on %s, read by group %s or yet to be read, are not on %s: %s", count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, x.group, w.to.Alias, m.Why)
+				}
+				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: lack,
 					Next: fmt.Sprintf("wait until they are mirrored back, then plan again; records that were written on %s into a topic that no flow mirrors back never come", w.from.Alias)}
 				return 0, false
 			}
@@ -308,6 +313,10 @@ func (w *Wants) guard(g *wanted, x *want) {
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
 		return
 	}
+	if x.come != nil && to < *x.come && !o.AllowRewind {
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
+		return
+	}
 	r.Action = Set
 	if w.holdsAlready(g, x) {
 		r.Action = Right
@@ -318,8 +327,11 @@ func (w *Wants) guard(g *wanted, x *want) {
 func (w *Wants) holdsAlready(g *wanted, x *want) bool {
 	r := &x.row
 	b := r.Before
-	if b == nil || b.Offset != *r.To || w.sel.Options.KeepMs > 0 || g.share {
+	if b == nil || b.Offset != *r.To || w.sel.Options.KeepMs > 0 {
 		return false
+	}
+	if g.share { // acknowledgements beyond the start are wiped by setting it
+		return x.come != nil && *x.come == *r.To
 	}
 	if r.From != nil && strings.HasPrefix(r.From.Metadata, streamsMetadata) && r.From.Metadata != b.Metadata {
 		r.Because = "the offset is right, the stream time beside it is not"
