@@ -278,7 +278,7 @@ func (w *writing) finish(ctx context.Context, out *apply.Outcome, journal string
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return &exitError{exitRefused, fmt.Errorf("%w; nothing was changed", err)}
+		return &exitError{exitIncomplete, fmt.Errorf("%w; nothing was changed", err)}
 	}
 	if perr := writeOutputs(w.outs, w.streams, func(to io.Writer, screen term.Screen, format string) error {
 		if format == "json" {

@@ -106,6 +106,13 @@ type rowKey struct {
 	part         int32
 }
 
+// NotRead is the error of a plan that cannot be made since a cluster did not tell what it rests on.
+type NotRead struct{ Why string }
+
+func (e *NotRead) Error() string { return e.Why }
+
+func notRead(format string, args ...any) error { return &NotRead{fmt.Sprintf(format, args...)} }
+
 // Wanted chooses groups and positions from a snapshot and the report over it. It fails where the selection itself cannot be
 // followed (no such flow, a pattern that does not compile, groups that could not be listed); what cannot be translated becomes a
 // refusal of the plan.
@@ -122,7 +129,7 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 		}
 	}
 	if p.to.Groups.Unknown() {
-		return nil, fmt.Errorf("the groups of %s could not be listed (%s), so nothing can be planned there: connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())
+		return nil, notRead("the groups of %s could not be listed (%s), so nothing can be planned there: connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())
 	}
 	var err error
 	switch {
@@ -263,7 +270,7 @@ func literally(patterns []string, name string) bool { return slices.Contains(pat
 // committed takes the positions that groups have committed.
 func (p *planner) committed() error {
 	if p.from.Groups.Unknown() {
-		return fmt.Errorf("the groups of %s could not be listed (%s), so there are no positions to carry over: connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())
+		return notRead("the groups of %s could not be listed (%s), so there are no positions to carry over: connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())
 	}
 	gs := p.from.Groups.Or(nil)
 	matched := map[string]bool{}
