@@ -38,6 +38,8 @@ type evidence struct {
 	ConnectConf  string
 }
 
+const defaultTimeout = 60 * time.Second
+
 func (e *evidence) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&e.Source, "source", nil, "source cluster: [ALIAS=]HOST:PORT, repeatable")
@@ -48,7 +50,7 @@ func (e *evidence) flags(c *cobra.Command) {
 	f.StringArrayVar(&e.Groups, "group", nil, "group: a name, a glob, or /java regex/; repeatable")
 	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
 	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
-	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
+	f.DurationVar(&e.Timeout, "timeout", defaultTimeout, "give up after this long without progress")
 	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http[s]://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
 	f.StringVar(&e.ConnectConf, "connect-config", "", "properties for TLS to the Connect workers: ssl.truststore.*, ssl.keystore.* (PEM), ssl.endpoint.identification.algorithm")
 	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")

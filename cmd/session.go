@@ -380,7 +380,7 @@ func clientProperties(file string) ([]security.Entry, error) {
 // fromAddresses finds the flows from the clusters' own topics.
 func (o *diagnoseOptions) fromAddresses(ctx context.Context, s *session, l *loaded) error {
 	if len(o.Source) == 0 || len(o.Target) == 0 {
-		return usage("nothing to diagnose: give an mm2.properties, or --source HOST:PORT and --target HOST:PORT")
+		return usage("nothing to read: give an mm2.properties, or --source HOST:PORT and --target HOST:PORT")
 	}
 	sa, saddrs, err := addresses("--source", o.Source)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +34,7 @@ type translateOptions struct {
 	Apply bool
 	applying
 
-	bundleFile string // the captured snapshot that stands for a lost source
+	older string // the captured snapshot that stands for a lost source
 }
 
 // selection are the flags that say what is translated and what may be done.
@@ -82,9 +83,10 @@ or a state file still hold. --reverse is for failback.`,
 		},
 	}
 	o.evidence.flags(c)
+	o.evidence.words(c)
 	f := c.Flags()
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(planFormats, ", ")+"; repeatable")
-	f.BoolVarP(&o.Verbose, "verbose", "v", false, "every row, with what it rests on")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "what each row rests on, every reason, and what reading cost")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the sum only, no progress")
 	f.BoolVar(&o.NoRecords, "no-records", false, "read no records of users: bounds from offset syncs alone")
 	f.StringVar(&o.ReadBudget, "read-budget", defaultBudget, "read at most this many bytes of records from both clusters together, for at most this long; what is left over is bounded by offset syncs")
@@ -96,6 +98,17 @@ or a state file still hold. --reverse is for failback.`,
 	o.applying.flags(c)
 	c.AddCommand(newTranslateApply(s), newTranslateVerify(s), newTranslateRollback(s))
 	return c
+}
+
+// words says what the flags mean that diagnose has too, where a plan takes them otherwise.
+func (e *evidence) words(c *cobra.Command) {
+	for name, text := range map[string]string{
+		"flow":  "the flow a:b (or 'a->b') whose positions are carried over; needed where more than one is enabled",
+		"group": "group by its id where the positions come from: a name, a glob, or /java regex/; repeatable; default: those that the flow's filters admit",
+		"topic": "topic by its name where the positions come from: a name, a glob, or /java regex/; repeatable; default: all that are mirrored",
+	} {
+		c.Flags().Lookup(name).Usage = text
+	}
 }
 
 func (o *selection) flags(c *cobra.Command) {
@@ -305,6 +318,12 @@ func (o *translateOptions) checkFlags() error {
 		return usage("--yes answers the question of --apply, which is missing")
 	case o.Journal != "" && !o.Apply:
 		return usage("--journal belongs to --apply, which is missing")
+	case o.Refresh && !o.Apply:
+		return usage("--refresh belongs to --apply, which is missing")
+	case o.Refresh && (o.FromFile != "" || o.SourceLost):
+		return usage("--refresh plans groups anew whose position on the source moved; with %s there is none to follow", map[bool]string{true: "--source-lost", false: "--from-file"}[o.SourceLost])
+	case o.FromFile == "-" && slices.Contains(o.Files, "-"):
+		return usage("--from-file - and the evidence - would both read standard input; give one of them a file")
 	}
 	return nil
 }
@@ -322,6 +341,9 @@ func runTranslate(ctx context.Context, o *translateOptions) error {
 		if err := o.canAsk(o.streams); err != nil {
 			return err
 		}
+		if err := writable(outs); err != nil {
+			return err
+		}
 		for _, out := range outs {
 			if out.file == "" && out.format != "text" && out.format != "json" {
 				return usage("-o %s: --apply prints what was done as text or json; give the plan's %s a file: -o %s=FILE", out.format, out.format, out.format)
@@ -333,8 +355,9 @@ func runTranslate(ctx context.Context, o *translateOptions) error {
 		defer m.session.close()
 	}
 	if err != nil {
-		return err
+		return o.unmade(ctx, m, outs, err)
 	}
+	o.tellReading(m)
 	if err := o.keepFiles(m); err != nil {
 		return err
 	}

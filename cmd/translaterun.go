@@ -14,6 +14,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 	"github.com/mm2doctor/mm2doctor/internal/term"
@@ -75,10 +76,13 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	}
 	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool(), Only: plan.Checks})
 	wants, err := plan.Wanted(m.snap, m.report, sel)
-	if unread := (*plan.NotRead)(nil); errors.As(err, &unread) {
+	var unread plan.Unread
+	switch {
+	case errors.As(err, &unread):
 		return m, &exitError{exitIncomplete, err}
-	}
-	if err != nil {
+	case err != nil && strings.HasPrefix(err.Error(), "line "):
+		return m, usage("--from-file %s: %v", o.FromFile, err)
+	case err != nil:
 		return m, &exitError{exitUsage, err}
 	}
 	answers, err := o.answers(ctx, m, wants.Positions(), limit)
@@ -109,7 +113,7 @@ func (o *translateOptions) olderLook() (*snapshot.Snapshot, error) {
 		if found != nil {
 			return nil, usage("%s: only one captured snapshot can stand for the source; name the newest", o.Files[i])
 		}
-		found, o.bundleFile = s, o.Files[i]
+		found, o.older = s, o.Files[i]
 		o.Files = slices.Delete(slices.Clone(o.Files), i, i+1)
 		i--
 	}
@@ -189,8 +193,11 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 	}
 	slices.Sort(names)
 	if p := s.problem(); len(names) == 0 {
-		if p != nil {
-			return "", usage("%s; %s", p.Because, p.Fix)
+		switch {
+		case p != nil && strings.Contains(p.Because, p.Fix):
+			return "", usage("%s", p.Because)
+		case p != nil:
+			return "", usage("%s; %s", p.Because, lower(p.Fix))
 		}
 		return "", usage("no flow of MirrorMaker 2 was found between these clusters; mm2doctor diagnose says why")
 	}
@@ -207,6 +214,14 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 		flags = append(flags, "--flow "+flowFlag(n))
 	}
 	return "", usage("a plan is about one flow, and there are %d; choose one: %s", len(names), strings.Join(flags, ", "))
+}
+
+// lower lets a sentence go on another one; a name at its head stays.
+func lower(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // flows are those that the session is about, before or after reading.
@@ -277,7 +292,7 @@ func (o *translateOptions) bothAnswer(m *made) error {
 		if c.Alias == source && !o.Reverse {
 			next = cmp.Or(next, "repair the connection") + "; if the cluster is gone for good, translate from what is left with --source-lost"
 		}
-		return &exitError{exitIncomplete, fmt.Errorf("%s: %s; %s", c.Contact.What, c.Contact.Why, next)}
+		return &exitError{exitIncomplete, &told{finding.Code(c.Contact.Code), c.Contact.What + ": " + c.Contact.Why, next}}
 	}
 	return nil
 }
@@ -351,23 +366,26 @@ func (o *translateOptions) applyCommand(p *plan.Plan, live bool) string {
 	if p.Summary.Set == 0 {
 		return ""
 	}
-	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
 	switch {
+	case !live && o.PlanOut == "":
+		return "" // a captured snapshot cannot be written to
 	case !live:
-		return ""
+		return shellLine([]string{"mm2doctor", "translate", "apply", o.PlanOut}) // at the addresses that the plan holds
 	case o.PlanOut != "":
-		args = append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...)
-	default:
-		args = append(args, "--apply")
+		return shellLine(append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...))
 	}
-	return shellLine(args)
+	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
+	if o.FromFile == "-" || slices.Contains(o.Files, "-") { // standard input is read already, and cannot answer a question
+		return shellLine(append(args, "--apply", "--yes"))
+	}
+	return shellLine(append(args, "--apply"))
 }
 
 // again are the arguments that make the same plan once more.
 func (o *translateOptions) again(p *plan.Plan) []string {
 	args := o.evidenceArgs()
-	if o.bundleFile != "" {
-		args = append(args, o.bundleFile)
+	if o.older != "" {
+		args = append(args, o.older)
 	}
 	if len(o.Flows) == 0 && len(o.Files) > 0 {
 		args = append(args, "--flow", flowFlag(p.Flow))
@@ -403,6 +421,9 @@ func (o *translateOptions) again(p *plan.Plan) []string {
 	add("--group-map", o.GroupMap...)
 	add("--topic-map", o.TopicMap...)
 	add("--state", o.StateIn)
+	if o.ReadBudget != defaultBudget {
+		args = append(args, "--read-budget", o.ReadBudget)
+	}
 	return args
 }
 
@@ -424,6 +445,9 @@ func (e *evidence) evidenceArgs() []string {
 	add("--connect-config", e.ConnectConf)
 	add("--resolve", e.Resolve...)
 	add("--mm2-version", e.MM2Version)
+	if e.Timeout > 0 && e.Timeout != defaultTimeout {
+		args = append(args, "--timeout", e.Timeout.String())
+	}
 	return args
 }
 
@@ -455,6 +479,9 @@ func (o *translateOptions) keepFiles(m *made) error {
 		if err := wholeFile(o.StateOut, plan.StateOf(m.plan).Write); err != nil {
 			return usage("--state-out: %v", err)
 		}
+		if !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "wrote %s; keep it where it outlives %s: translate --source-lost --state reads it\n", o.StateOut, m.plan.From.Alias)
+		}
 	}
 	return nil
 }
@@ -469,6 +496,10 @@ func wholeFile(name string, write func(io.Writer) error) error {
 		return errors.Join(write(f), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return &os.PathError{Op: "creating", Path: name, Err: at.Err}
+	}
 	if err != nil {
 		return err
 	}

@@ -288,8 +288,8 @@ func (w *Wants) guard(g *wanted, x *want) {
 		return
 	}
 	if b := r.Before; b != nil && to < b.Offset && to < r.End && !o.AllowRewind {
-		again := fmt.Sprintf("%s by offsets", count(int(min(b.Offset, r.End)-to), "record"))
-		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
+		again := "up to " + count(int(min(b.Offset, r.End)-to), "record")
+		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() && (r.Basis != byFile || !strings.Contains(r.Evidence, "by offsets")) {
 			again = count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}

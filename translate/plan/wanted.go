@@ -106,13 +106,6 @@ type rowKey struct {
 	part         int32
 }
 
-// NotRead is the error of a plan that cannot be made since a cluster did not tell what it rests on.
-type NotRead struct{ Why string }
-
-func (e *NotRead) Error() string { return e.Why }
-
-func notRead(format string, args ...any) error { return &NotRead{fmt.Sprintf(format, args...)} }
-
 // Wanted chooses groups and positions from a snapshot and the report over it. It fails where the selection itself cannot be
 // followed (no such flow, a pattern that does not compile, groups that could not be listed); what cannot be translated becomes a
 // refusal of the plan.
@@ -129,7 +122,10 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 		}
 	}
 	if p.to.Groups.Unknown() {
-		return nil, notRead("the groups of %s could not be listed (%s), so nothing can be planned there: connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())
+		return nil, Unread{fmt.Errorf("the groups of %s could not be listed (%s), so nothing can be planned there; connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())}
+	}
+	if err := p.mapped(); err != nil {
+		return nil, err
 	}
 	var err error
 	switch {
@@ -143,7 +139,11 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 	if err != nil {
 		return nil, err
 	}
+	if err := p.apart(); err != nil {
+		return nil, err
+	}
 	p.collisions()
+	p.unnamed()
 	p.unusedMaps()
 	p.whole()
 	slices.SortFunc(p.Wants.groups, func(a, b *wanted) int { return cmp.Compare(a.g.Group, b.g.Group) })
@@ -270,7 +270,7 @@ func literally(patterns []string, name string) bool { return slices.Contains(pat
 // committed takes the positions that groups have committed.
 func (p *planner) committed() error {
 	if p.from.Groups.Unknown() {
-		return notRead("the groups of %s could not be listed (%s), so there are no positions to carry over: connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())
+		return Unread{fmt.Errorf("the groups of %s could not be listed (%s), so there are no positions to carry over; connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())}
 	}
 	gs := p.from.Groups.Or(nil)
 	matched := map[string]bool{}
@@ -334,6 +334,12 @@ func (p *planner) tellRule(unknownFilter string) {
 		p.scope.Rule += "; groups of " + p.from.Alias + " that an ACL hides are not among them"
 	}
 }
+
+// Unread is the failure of a plan for want of what a cluster did not tell: nothing is wrong with what was asked for.
+type Unread struct{ error }
+
+// Unwrap gives the failure itself.
+func (u Unread) Unwrap() error { return u.error }
 
 // nothing is for a pattern that no group of the source matches: never "done".
 func (p *planner) nothing(pattern string) {

@@ -40,6 +40,9 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 	t.remarks()
 	t.left()
 	t.blank()
+	if now := Now(p); now != "" {
+		t.line(t.clean(now))
+	}
 	t.line(Sum(p))
 	t.next()
 	_, err := w.Write(t.b.Bytes())
@@ -75,6 +78,59 @@ func atMost(r *plan.Row) string {
 		return "up to "
 	}
 	return ""
+}
+
+// Now says in one line what the offsets that stand on the cluster to be written would cost consumers that started now, over the
+// partitions that are to be set; empty where none is. "at least" stands before what has an end that is not known.
+func Now(p *plan.Plan) string {
+	var n, without, uncounted int
+	var again, againUpTo, skipped, skippedUpTo int64
+	for i := range p.Groups {
+		for j := range p.Groups[i].Rows {
+			r := &p.Groups[i].Rows[j]
+			if r.Action != plan.Set {
+				continue
+			}
+			n++
+			switch c := r.BeforeCount; {
+			case r.Before == nil:
+				without++
+			case c == nil || c.ReRead < 0 || c.Skipped < 0:
+				uncounted++
+			case !c.Known:
+				againUpTo, skippedUpTo = againUpTo+c.ReRead, skippedUpTo+c.Skipped
+			default:
+				again, againUpTo, skipped, skippedUpTo = again+c.ReRead, againUpTo+c.ReRead, skipped+c.Skipped, skippedUpTo+c.Skipped
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	of := plural(n, "partition")
+	if without == n {
+		return fmt.Sprintf("now on %s: no offset (%s)", p.To.Alias, of)
+	}
+	if without > 0 {
+		of += fmt.Sprintf("; %d without an offset", without)
+	}
+	cost := func(low, high int64) string {
+		if uncounted > 0 {
+			return "at least " + strconv.FormatInt(low, 10)
+		}
+		return span(low, high)
+	}
+	if uncounted > 0 {
+		of += fmt.Sprintf("; %d not counted", uncounted)
+	}
+	return fmt.Sprintf("now on %s: %s records would be read again, %s skipped (%s)", p.To.Alias, cost(again, againUpTo), cost(skipped, skippedUpTo), of)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // span is a count, or its two ends where it is not proved.
@@ -115,7 +171,11 @@ func (t *text) clean(x string) string { return t.s.Clean(x) }
 
 func (t *text) head() {
 	p := t.p
-	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, "source groups", p.Scope.Rule))
+	groups := "source groups"
+	if p.Direction == "reverse" {
+		groups = "groups of " + p.From.Alias
+	}
+	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, groups, p.Scope.Rule))
 	way := fmt.Sprintf("positions from %s, to be written to %s, by flow %s", cluster(p.From), cluster(p.To), p.Flow)
 	if p.Direction == "reverse" {
 		way += ", in reverse"
@@ -465,13 +525,13 @@ func (t *text) left() {
 	t.blank()
 	t.line("Left out:")
 	for _, l := range t.p.Scope.Left {
-		t.hang("  ", 2, fmt.Sprintf("%d %s: %s%s", l.Count, l.Reason, strings.Join(l.Some[:min(3, len(l.Some))], ", "), more(l.Count > 3, t.s)))
+		t.hang("  ", 2, fmt.Sprintf("%s: %s%s", l.Reason, strings.Join(l.Some[:min(3, len(l.Some))], ", "), more(l.Count-3, t.s)))
 	}
 }
 
-func more(yes bool, s term.Screen) string {
-	if yes {
-		return ", " + s.Ellipsis()
+func more(n int, s term.Screen) string {
+	if n > 0 {
+		return fmt.Sprintf(", %s %d more", s.Ellipsis(), n)
 	}
 	return ""
 }
@@ -484,7 +544,7 @@ func (t *text) next() {
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
 		t.hang("not checked yet: ", 17, "whether somebody without membership moves these offsets, which one look does not show; apply watches them first (--idle-proof)")
-		t.hang("next: ", 6, t.o.Apply)
+		t.line("next: " + t.clean(t.o.Apply)) // in one line, to be copied
 	}
 }
 
