@@ -413,9 +413,7 @@ func (o *translateOptions) again(p *plan.Plan) []string {
 			args = append(args, b.flag)
 		}
 	}
-	if o.Fallback != "leave" {
-		add("--fallback", o.Fallback)
-	}
+	add("--fallback", o.Fallback)
 	add("--keep", o.Keep)
 	add("--from-file", o.FromFile)
 	add("--group-map", o.GroupMap...)

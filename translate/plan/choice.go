@@ -44,6 +44,7 @@ func (w *Wants) settle(g *wanted, x *want, a *Answer) {
 		x.refusal = notKnown(Unmapped, fmt.Sprintf("where the log of %s-%d on %s begins and ends", r.TargetTopic, r.Partition, w.to.Alias), gap)
 		return
 	}
+	x.also = a.Also
 	for i := range a.Also {
 		if r.Before != nil && a.Also[i].Offset == r.Before.Offset {
 			c := a.Also[i]
@@ -86,7 +87,11 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		case match.NotMirrored:
 			r.Basis, r.NotMirrored = byEnd, m.Uncopied
 			if w.sel.Reverse {
-				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: fmt.Sprintf("group %s has read %d records of %s-%d on %s that are not on %s: %s", x.group, m.Uncopied, r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why),
+				lack := fmt.Sprintf("group %s has read %s of %s-%d on %s that are not on %s: %s", x.group, count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why)
+				if x.syncs.Swapped {
+					lack = fmt.Sprintf("%s of %s-%d on %s, read by group %s or yet to be read, are not on %s: %s", count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, x.group, w.to.Alias, m.Why)
+				}
+				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: lack,
 					Next: fmt.Sprintf("wait until they are mirrored back, then plan again; records that were written on %s into a topic that no flow mirrors back never come", w.from.Alias)}
 				return 0, false
 			}
@@ -130,9 +135,25 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		} else if a.Why != "" {
 			r.Evidence += "; records: " + a.Why
 		}
-		return b.Low, true
+		return w.raised(x, b), true
 	}
 	return w.byMirrorMaker(x, a)
+}
+
+// raised is the low end of a captured snapshot's bound, or MirrorMaker 2's checkpoint where that proves more: it was made from an
+// offset sync that the snapshot names no more.
+func (w *Wants) raised(x *want, b *Range) int64 {
+	r := &x.row
+	c, st := x.checkpoint.Get()
+	if b.Look == 0 || st != snapshot.Known || c.Up > r.From.Offset || c.Down <= b.Low || c.Down > b.High || w.anewSince(r, c.Time) {
+		return b.Low
+	}
+	if may, _ := w.countsOn(); may {
+		return b.Low
+	}
+	r.Bound[0], r.ReReadUpTo = c.Down, b.High-c.Down
+	r.Evidence += fmt.Sprintf("; MirrorMaker 2's checkpoint %d -> %d, %s old, proves more", c.Up, c.Down, Span(max(0, w.now-c.Time)))
+	return c.Down
 }
 
 // lowOf is the lowest offset that the position may have had on the target, for counting what is gone.
@@ -255,7 +276,7 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 		return 0, false
 	}
 	x.refusal = &Refusal{Code: Unmapped, Because: fmt.Sprintf("%s-%d has no mapping to %s-%d: %s", r.Topic, r.Partition, r.TargetTopic, r.Partition, why),
-		Next: "--fallback earliest reads all again, latest and timestamp:MS skip what lies before, leave does nothing"}
+		Next: "--fallback earliest reads all again, latest and timestamp:TIME skip what lies before, leave writes nothing, so that consumers start by auto.offset.reset"}
 	return 0, false
 }
 
@@ -289,10 +310,14 @@ func (w *Wants) guard(g *wanted, x *want) {
 	}
 	if b := r.Before; b != nil && to < b.Offset && to < r.End && !o.AllowRewind {
 		again := "up to " + count(int(min(b.Offset, r.End)-to), "record")
-		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() && (r.Basis != byFile || !strings.Contains(r.Evidence, "by offsets")) {
+		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
 			again = count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
+		return
+	}
+	if x.come != nil && to < *x.come && !o.AllowRewind {
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
 		return
 	}
 	r.Action = Set
@@ -305,8 +330,11 @@ func (w *Wants) guard(g *wanted, x *want) {
 func (w *Wants) holdsAlready(g *wanted, x *want) bool {
 	r := &x.row
 	b := r.Before
-	if b == nil || b.Offset != *r.To || w.sel.Options.KeepMs > 0 || g.share {
+	if b == nil || b.Offset != *r.To || w.sel.Options.KeepMs > 0 {
 		return false
+	}
+	if g.share { // acknowledgements beyond the start are wiped by setting it
+		return x.come != nil && *x.come == *r.To
 	}
 	if r.From != nil && strings.HasPrefix(r.From.Metadata, streamsMetadata) && r.From.Metadata != b.Metadata {
 		r.Because = "the offset is right, the stream time beside it is not"

@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 )
 
-// collisions refuses groups of which two partitions would be written to one.
+// collisions refuses what would be written twice: two groups under one id, or two partitions of a group in one.
 func (p *planner) collisions() {
+	by := map[string][]*wanted{}
 	for _, g := range p.Wants.groups {
+		by[g.g.TargetGroup] = append(by[g.g.TargetGroup], g)
 		places := map[kafka.TopicPartition]*want{}
 		for _, x := range g.rows {
 			tp := kafka.TopicPartition{Topic: x.row.TargetTopic, Partition: x.row.Partition}
@@ -24,14 +27,24 @@ func (p *planner) collisions() {
 			break
 		}
 	}
+	for id, gs := range by {
+		if len(gs) < 2 {
+			continue
+		}
+		var names []string
+		for _, g := range gs {
+			names = append(names, g.g.Group)
+		}
+		slices.Sort(names)
+		for _, g := range gs {
+			g.refusals = append(g.refusals, &Refusal{Code: Unmapped, Slug: "two-in-one", Because: fmt.Sprintf("groups %s of %s would both be written to group %s on %s", strings.Join(names, " and "), p.from.Alias, id, p.to.Alias),
+				Next: "give another id with --group-map, or choose one of them with --group"})
+		}
+	}
 }
 
-// unusedMaps tells of a --group-map or --topic-map that nothing remembered of a lost cluster comes under: a slip of the pen, never
-// "done".
+// unusedMaps tells of a --group-map or --topic-map that nothing comes under: it is a slip of the pen, never "done".
 func (p *planner) unusedMaps() {
-	if !p.from.lost || len(p.sel.Wished) > 0 {
-		return
-	}
 	groups, topics := map[string]bool{}, map[string]bool{}
 	for _, g := range p.Wants.groups {
 		groups[g.g.Group], groups[g.g.TargetGroup] = true, true
@@ -42,7 +55,7 @@ func (p *planner) unusedMaps() {
 	tell := func(flag string, names map[string]string, used map[string]bool, what string) {
 		for _, old := range slices.Sorted(maps.Keys(names)) {
 			now := names[old]
-			if used[old] {
+			if used[old] || flag == "--group-map" && p.from.groups[old] != nil && len(p.sel.Groups) > 0 {
 				continue
 			}
 			f := p.finding(&Refusal{Code: 217, Because: fmt.Sprintf("%s %s=%s: %s", flag, old, now, fmt.Sprintf(what, old, p.from.Alias)), Next: "give the name as it is on " + p.from.Alias})

@@ -80,6 +80,8 @@ type want struct {
 	refusal    *Refusal
 	wish       *int64
 	bound      *[2]int64 // of the position itself, for a share group
+	come       *int64    // how far a share group has come on the cluster that is written, at most; nil where it has not begun
+	also       []Count   // what offsets of the target would cost
 	mapped     bool      // some mapping leads to the target's partition
 	syncs      SyncsRef
 	target     snapshot.Fact[snapshot.Partition]
@@ -137,9 +139,6 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 		err = p.committed()
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := p.apart(); err != nil {
 		return nil, err
 	}
 	p.collisions()
@@ -347,7 +346,7 @@ func (p *planner) nothing(pattern string) {
 	if !p.from.GroupsComplete.Or(false) {
 		because += ", as far as it may be seen: an ACL may hide some"
 	}
-	if diagnose.Literal(pattern) && p.to.groups[pattern] != nil {
+	if g := p.to.groups[pattern]; diagnose.Literal(pattern) && g != nil && !g.State.Absent() && g.State.Or("") != kafka.StateDead {
 		because += fmt.Sprintf("; there is one of that name on %s, where it has no position to carry over", p.to.Alias)
 	}
 	f := p.finding(&Refusal{Code: 217, Because: because, Next: "look for its name: mm2doctor diagnose lists the groups"})

@@ -34,6 +34,7 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 		return err
 	}
 	t.refusals()
+	t.asTheyAre()
 	t.notCompared()
 	t.findings()
 	t.holds()
@@ -345,6 +346,26 @@ func (t *text) refusals() {
 	t.reasons("Partitions refused in groups that go on:", &parts)
 }
 
+// asTheyAre tells what becomes of partitions that are left, which is not nothing.
+func (t *text) asTheyAre() {
+	var all reasons
+	for i := range t.p.Groups {
+		for _, r := range t.p.Groups[i].Rows {
+			if r.Action == plan.Leave && t.p.Groups[i].Action != plan.Refused {
+				all.add(r.Because, &t.p.Groups[i])
+			}
+		}
+	}
+	if len(all.order) == 0 {
+		return
+	}
+	t.blank()
+	t.hang("", 0, fmt.Sprintf("Left as they are (without an offset on %s consumers start by auto.offset.reset, by default at the end, past all that is there):", t.p.To.Alias))
+	for _, because := range all.order {
+		t.hang("  ", 2, listed(all.ids[because])+": "+because)
+	}
+}
+
 func (t *text) reasons(title string, x *reasons) {
 	if len(x.order) == 0 {
 		return
@@ -538,6 +559,8 @@ func more(n int, s term.Screen) string {
 
 func (t *text) next() {
 	switch {
+	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && t.p.Summary.Left > 0 && t.p.Summary.Right == 0:
+		t.line("nothing is written as it is")
 	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && !slices.ContainsFunc(t.p.Findings, func(f finding.Finding) bool { return f.Severity == finding.Error }):
 		t.line("nothing to do")
 	case t.p.Summary.Set == 0:
