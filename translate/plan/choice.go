@@ -278,6 +278,9 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 	case timed:
 		x.refusal = notKnown(Unmapped, fmt.Sprintf("which record of %s-%d is the first at or after %s", r.TargetTopic, r.Partition, stamp(ms)), &snapshot.Gap{Code: "failed", Why: cmp.Or(a.Why, "not answered")})
 		return 0, false
+	case name == "leave" && a.Unread != "" && r.From != nil && x.wish == nil:
+		x.refusal = notKnown(Unmapped, fmt.Sprintf("where the position %d of %s-%d lies on %s", r.From.Offset, r.Topic, r.Partition, w.to.Alias), &snapshot.Gap{Code: "failed", Why: a.Unread})
+		return 0, false
 	case name == "leave":
 		r.Action, r.Because = Leave, why
 		return 0, false
