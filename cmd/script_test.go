@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 //	interrupt NAME ARG...     run mm2doctor, interrupt it once proxy NAME hangs: it must exit with 130 and print nothing
 //	interrupts CODE NAME ARG...  the same with another exit code; what was printed is in ./out and ./err
 //	object [PATH=VALUE...]    standard output is one JSON object, with these values
+//	fits plan|outcome         standard output keeps to the published schema
 //	found [CODE...]           standard output is a JSON report with these findings and no others
 //	same FILE FILE            two reports that differ in nothing but the time of reading
 //	plain stdout|stderr       nothing but printable ASCII and line ends
@@ -53,7 +54,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "pair": pair, "stop": stop, "broker": broker, "proxy": proxied, "interrupt": interrupted, "object": object, "plain": plain, "same": same, "found": found,
-			"wrote": wrote, "commit": commit, "committed": committed, "printed": printed, "answer": answer, "interrupts": interrupts, "amend": amend,
+			"wrote": wrote, "commit": commit, "committed": committed, "printed": printed, "answer": answer, "interrupts": interrupts, "amend": amend, "fits": fits,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -17,6 +17,9 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/read"
 )
 
+// defaultBudget is how much of user records is read where nothing is said.
+const defaultBudget = "1GB,5m"
+
 // translateOptions are the flags of translate.
 type translateOptions struct {
 	diagnoseOptions
@@ -33,8 +36,6 @@ type translateOptions struct {
 
 	older string // the captured snapshot that stands for a lost source
 }
-
-const defaultBudget = "1GB,5m"
 
 // selection are the flags that say what is translated and what may be done.
 type selection struct {
@@ -99,14 +100,14 @@ or a state file still hold. --reverse is for failback.`,
 	return c
 }
 
-// words says what the flags mean that diagnose has too, where a plan takes them otherwise.
+// words adds to the flags that diagnose has too what a plan makes of them.
 func (e *evidence) words(c *cobra.Command) {
-	for name, text := range map[string]string{
-		"flow":  "the flow a:b (or 'a->b') whose positions are carried over; needed where more than one is enabled",
-		"group": "group by its id where the positions come from: a name, a glob, or /java regex/; repeatable; default: those that the flow's filters admit",
-		"topic": "topic by its name where the positions come from: a name, a glob, or /java regex/; repeatable; default: all that are mirrored",
+	for name, more := range map[string]string{
+		"flow":  ", and a plan takes one: name it where there are more",
+		"group": "; by its id where the positions come from; default: those that the flow's filters admit",
+		"topic": "; default: all that are mirrored; with --reverse by its name where the positions come from",
 	} {
-		c.Flags().Lookup(name).Usage = text
+		c.Flags().Lookup(name).Usage += more
 	}
 }
 
@@ -114,7 +115,7 @@ func (o *selection) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.Reverse, "reverse", false, "failback: carry positions from the flow's target back to its source")
 	f.BoolVar(&o.SourceLost, "source-lost", false, "the source is gone: nothing dials it, and its facts are given up")
-	f.StringVar(&o.Fallback, "fallback", "leave", "for partitions that nothing maps: leave, earliest, latest, timestamp:TIME (RFC 3339, or ms)")
+	f.StringVar(&o.Fallback, "fallback", "", "for partitions that nothing maps: leave, earliest, latest, timestamp:TIME (RFC 3339, or ms); without it they are refused")
 	f.StringVar(&o.FromFile, "from-file", "", "check, explain and apply the offsets of this CSV (group,topic,partition,offset) instead of the ones found")
 	f.StringArrayVar(&o.GroupMap, "group-map", nil, "OLD=NEW: the group has another id on the cluster that is written; repeatable")
 	f.StringArrayVar(&o.TopicMap, "topic-map", nil, "TOPIC=COPY: the copy has another name than the policy gives; repeatable")
@@ -151,7 +152,7 @@ func (o *selection) options() (plan.Options, error) {
 func fallbackOf(s string) (string, error) {
 	ts, timed := strings.CutPrefix(s, "timestamp:")
 	switch {
-	case s == "leave" || s == "earliest" || s == "latest":
+	case s == "" || s == "leave" || s == "earliest" || s == "latest":
 		return s, nil
 	case !timed:
 		return "", usage("--fallback %s: one of leave, earliest, latest, timestamp:TIME", s)
@@ -307,6 +308,8 @@ func (o *translateOptions) checkFlags() error {
 		o.NoRecords = false // there are no records to compare
 	case o.StateIn != "" && !o.SourceLost:
 		return usage("--state is for a source that is gone: add --source-lost; to keep positions use --state-out")
+	case o.StateOut != "" && (o.Reverse || o.SourceLost):
+		return usage("--state-out keeps what the flow's source holds, while it answers; leave it out with --reverse and --source-lost")
 	case o.Reverse && o.SourceLost:
 		return usage("--reverse reads both clusters; without the source there is nothing to go back to")
 	case o.FromFile != "" && o.Reverse:

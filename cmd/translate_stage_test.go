@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -166,6 +167,25 @@ func amend(ts *testscript.TestScript, _ bool, args []string) {
 	var b bytes.Buffer
 	ts.Check(p.Write(&b))
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b.Bytes(), 0o600))
+}
+
+func fits(ts *testscript.TestScript, _ bool, args []string) {
+	c := jsonschema.NewCompiler()
+	id := ""
+	for _, name := range []string{"report", args[0]} {
+		f, err := os.Open("../docs/schema/" + name + ".schema.json")
+		ts.Check(err)
+		doc, err := jsonschema.UnmarshalJSON(f)
+		f.Close()
+		ts.Check(err)
+		id = doc.(map[string]any)["$id"].(string)
+		ts.Check(c.AddResource(id, doc))
+	}
+	s, err := c.Compile(id)
+	ts.Check(err)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile("stdout")))
+	ts.Check(err)
+	ts.Check(s.Validate(v))
 }
 
 func answer(ts *testscript.TestScript, _ bool, args []string) {

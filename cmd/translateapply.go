@@ -361,7 +361,7 @@ func (o *planned) command(c *cobra.Command, run func(context.Context, *planned, 
 	}
 	o.evidence.flags(c)
 	f := c.Flags()
-	f.Lookup("flow").Usage = "the flow a:b (or 'a->b') of the plan; default: the plan's own"
+	f.Lookup("flow").Usage += ", and a plan takes one: name it where there are more; here by itself that of the plan"
 	for _, name := range []string{"group", "topic"} { // the plan says which
 		f.Lookup(name).Hidden = true
 	}
@@ -425,7 +425,11 @@ func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 		o.Flows = []string{p.Flow}
 	}
 	if len(o.Files)+len(o.ConnectURL) > 0 {
-		return o.look(ctx)
+		s, err := o.look(ctx)
+		if err == nil && p.From.Lost {
+			s.giveUp(p.Flow)
+		}
+		return s, err
 	}
 	l, err := o.load(o.streams.In)
 	if err != nil {
@@ -528,7 +532,7 @@ func (o *planned) anew(p *plan.Plan) (func(context.Context, []string) ([]plan.Gr
 		return nil, nil
 	}
 	t := &translateOptions{diagnoseOptions: o.diagnoseOptions, ReadBudget: defaultBudget}
-	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", cmp.Or(p.Options.Fallback, "leave")
+	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", p.Options.Fallback
 	t.AllowRewind, t.AllowSkip, t.AllGroups, t.IncludeStreams = p.Options.AllowRewind, p.Options.AllowSkip, p.Options.AllGroups, p.Options.IncludeStreams
 	t.AllOrNothing, t.StampEpoch, t.TagMetadata = p.Options.AllOrNothing, p.Options.StampEpoch, p.Options.TagMetadata
 	if p.Options.KeepMs > 0 {

@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -56,6 +57,9 @@ func (m *Matcher) reversed() (Answer, error) {
 		return m.twice(a, i, t.r.s, x.mask, !alone)
 	default:
 		if rs, err := m.all(m.src, t.p.s.Offset+1, m.s.End, committed); err != nil || len(rs) > 0 {
+			if a, ok, err := m.local(t.p.d, rs, err); ok || err != nil {
+				return a, err
+			}
 			a, _ := low(m.d.Start, m.d.End, "records of the copy after the last agreement have no original")
 			return a, quiet(err)
 		}
@@ -67,6 +71,26 @@ func (m *Matcher) reversed() (Answer, error) {
 		a, _ := exact(t.p.d.Offset+1, "after the original of the last record of the copy")
 		return m.twice(a, i, t.p.s, x.mask, !alone)
 	}
+}
+
+// local is for a topic of one name on both sides: what stands after the last copy, where the original's log ends with that record,
+// was written to the copy's side by others, and is not on the other.
+func (m *Matcher) local(last Record, rs []Record, err error) (Answer, bool, error) {
+	if !m.o.Foreign || err != nil {
+		return Answer{}, false, nil
+	}
+	ds, err := m.all(m.dst, last.Offset+1, m.d.End, committed)
+	if err != nil || len(ds) > 0 {
+		return Answer{}, false, quiet(err)
+	}
+	read := 0
+	for _, r := range rs {
+		if r.Offset < m.u {
+			read++
+		}
+	}
+	return Answer{T: m.d.Stable, Low: m.d.Stable, High: m.d.Stable, Verdict: NotMirrored, Uncopied: int64(len(rs)),
+		Why: fmt.Sprintf("they stand after the last record that is on both sides (%d of them before the position)", read)}, true, nil
 }
 
 // compareReversed walks from the copy: everything that it holds may have an original, also one that was aborted there.

@@ -29,19 +29,6 @@ func (p *planner) mapped() error {
 	return nil
 }
 
-// apart refuses a plan in which two groups would be written to one.
-func (p *planner) apart() error {
-	by := map[string]string{}
-	for _, g := range p.Wants.groups {
-		id, to := g.g.Group, g.g.TargetGroup
-		if other, twice := by[to]; twice && other != id {
-			return fmt.Errorf("groups %s and %s would both be written to group %s on %s, one over the other; give one of them another name with --group-map, or leave it out with --group", min(id, other), max(id, other), to, p.to.Alias)
-		}
-		by[to] = id
-	}
-	return nil
-}
-
 // unnamed tells of --topic patterns that no topic matches: never "nothing to do".
 func (p *planner) unnamed() {
 	ts, st := p.from.Topics.Get()

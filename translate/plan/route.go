@@ -40,7 +40,7 @@ func (p *planner) wayTo(topic string) route {
 	name, sure := f.Remote(topic)
 	switch {
 	case f.FromTarget(topic):
-		return route{left: "commits on topics that came from " + p.to.Alias + ", never carried back by this direction"}
+		return route{left: "commits on topics that came from " + p.to.Alias + ", which go back there by --flow " + p.to.Alias + ":" + p.from.Alias + " --reverse"}
 	case p.brought(topic) != "" && !literally(p.sel.Topics, topic):
 		return route{left: "commits on topics that another flow brought (" + p.brought(topic) + "), not carried onward unless --topic names them"}
 	}
@@ -119,6 +119,10 @@ func (p *planner) row(g *wanted, topic string, part int32, from *Committed, basi
 	}
 	w := &want{pos: -1, group: g.g.Group, row: Row{Topic: topic, TargetTopic: r.target, Partition: part, TopicID: p.from.topicID(topic), TargetTopicID: p.to.topicID(r.target), From: from, FromBasis: basis, FromAgeMs: age, Epoch: kafka.NoEpoch, SourceEnd: -1, LogStart: -1, Stable: -1, End: -1}}
 	w.checkpoint = snapshot.NotKnown[snapshot.Checkpoint](notAsked)
+	if to := p.sel.TopicMap[topic]; to != "" && r.rules != nil {
+		name, sure := r.rules.Remote(topic)
+		w.elsewhere = sure && name != to && p.to.topic(name).Known()
+	}
 	g.rows = append(g.rows, w)
 	if r.refusal != nil {
 		w.refusal = r.refusal
@@ -157,7 +161,7 @@ func (p *planner) whyNoCopy(topic, target string) string {
 // before is what the group has on the target: without it nobody can tell whether the plan would rewind.
 func (p *planner) before(g *wanted, w *want) {
 	if g.share {
-		w.row.Before = shareBefore(g.target, w.row.TargetTopic, w.row.Partition)
+		p.shareBefore(g, w)
 		return
 	}
 	o, st := p.to.stored(g.g.TargetGroup, w.row.TargetTopic, w.row.Partition).Get()
@@ -174,6 +178,7 @@ func (p *planner) before(g *wanted, w *want) {
 // mm2 is what MirrorMaker 2 makes of the position, by the report where that has the row, and its checkpoint.
 func (p *planner) mm2(g *wanted, w *want, rules *diagnose.Rules) {
 	r := &w.row
+	w.checkpoint = p.checkpointOf(g.g.TargetGroup, r.TargetTopic, r.Partition) // also of another group that is mirrored under this id
 	switch {
 	case g.share:
 		r.MM2Why = "MirrorMaker 2 does not see share groups"
@@ -197,7 +202,6 @@ func (p *planner) mm2(g *wanted, w *want, rules *diagnose.Rules) {
 			r.Sync = &SyncRef{t.Sync.Upstream, t.Sync.Downstream, t.Sync.Offset}
 		}
 	}
-	w.checkpoint = p.checkpointOf(g.g.TargetGroup, r.TargetTopic, r.Partition)
 }
 
 func (p *planner) translation(g *wanted, w *want, rules *diagnose.Rules) diagnose.Translation {

@@ -57,8 +57,10 @@ type Wants struct {
 	positions []Position
 	scope     Scope
 	findings  []finding.Finding
-	all       []*Refusal // of the whole plan
-	now       int64      // ms
+	all       []*Refusal                                 // of the whole plan
+	now       int64                                      // ms
+	pairs     map[kafka.TopicPartition][]*StatePartition // positions of a state file whose place is proved, by offset
+	unsure    []*want                                    // taken although the release that wrote them is not known
 }
 
 // wanted is one group with the rows that it will have.
@@ -78,11 +80,13 @@ type want struct {
 	refusal    *Refusal
 	wish       *int64
 	bound      *[2]int64 // of the position itself, for a share group
+	come       *int64    // how far a share group has come on the cluster that is written, at most; nil where it has not begun
+	also       []Count   // what offsets of the target would cost
 	mapped     bool      // some mapping leads to the target's partition
 	syncs      SyncsRef
 	target     snapshot.Fact[snapshot.Partition]
 	checkpoint snapshot.Fact[snapshot.Checkpoint] // of the flow that writes the target
-	state      *StatePartition                    // where the position comes from a state file
+	elsewhere  bool                               // --topic-map names another topic than MirrorMaker 2's own
 }
 
 // planner chooses.
@@ -137,10 +141,9 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 	if err != nil {
 		return nil, err
 	}
-	if err := p.apart(); err != nil {
-		return nil, err
-	}
+	p.collisions()
 	p.unnamed()
+	p.unusedMaps()
 	p.whole()
 	slices.SortFunc(p.Wants.groups, func(a, b *wanted) int { return cmp.Compare(a.g.Group, b.g.Group) })
 	for _, g := range p.Wants.groups {
@@ -343,7 +346,7 @@ func (p *planner) nothing(pattern string) {
 	if !p.from.GroupsComplete.Or(false) {
 		because += ", as far as it may be seen: an ACL may hide some"
 	}
-	if diagnose.Literal(pattern) && p.to.groups[pattern] != nil {
+	if g := p.to.groups[pattern]; diagnose.Literal(pattern) && g != nil && !g.State.Absent() && g.State.Or("") != kafka.StateDead {
 		because += fmt.Sprintf("; there is one of that name on %s, where it has no position to carry over", p.to.Alias)
 	}
 	f := p.finding(&Refusal{Code: 217, Because: because, Next: "look for its name: mm2doctor diagnose lists the groups"})

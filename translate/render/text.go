@@ -34,6 +34,8 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 		return err
 	}
 	t.refusals()
+	t.asTheyAre()
+	t.notCompared()
 	t.findings()
 	t.holds()
 	t.remarks()
@@ -51,16 +53,32 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 // Sum is the plan in one line: "118 to set, 4 already right, 3 refused, re-read 0, skip 0".
 func Sum(p *plan.Plan) string {
 	s := &p.Summary
+	most := ""
+	for i := range p.Groups {
+		for j := range p.Groups[i].Rows {
+			if r := &p.Groups[i].Rows[j]; r.Wanting() && r.Gone > 0 {
+				most = cmp.Or(most, atMost(r))
+			}
+		}
+	}
 	out := fmt.Sprintf("%d to set, %d already right, %d refused, re-read %s, skip %d", s.Set, s.Right, s.Refused, span(s.ReRead, s.ReReadUpTo), s.Skipped)
 	for _, x := range []struct {
-		n    int64
-		what string
-	}{{int64(s.Left), "left as it is"}, {s.Gone, "gone"}, {s.NotMirrored, "not yet mirrored"}} {
+		n          int64
+		most, what string
+	}{{int64(s.Left), "", "left as it is"}, {s.Gone, most, "gone"}, {s.NotMirrored, "", "not yet mirrored"}} {
 		if x.n > 0 {
-			out += fmt.Sprintf(", %d %s", x.n, x.what)
+			out += fmt.Sprintf(", %s%d %s", x.most, x.n, x.what)
 		}
 	}
 	return out
+}
+
+// atMost marks what is counted from a lower bound: the position itself may lie above the records that are gone.
+func atMost(r *plan.Row) string {
+	if r.Bound != nil && r.Bound[0] < r.Bound[1] && (r.Verdict == "bound" || r.Verdict == "unverified" || r.Verdict == "ambiguous") {
+		return "up to "
+	}
+	return ""
 }
 
 // Now says in one line what the offsets that stand on the cluster to be written would cost consumers that started now, over the
@@ -276,7 +294,7 @@ func what(r *plan.Row) string {
 		out += " " + r.Refusal.String()
 	case r.Action == plan.Leave:
 	case r.Clamped != "" && r.Gone > 0:
-		out += fmt.Sprintf(", %d gone", r.Gone)
+		out += fmt.Sprintf(", %s%d gone", atMost(r), r.Gone)
 	case r.Clamped != "":
 		out += ", " + r.Clamped
 	}
@@ -304,7 +322,7 @@ func (x *reasons) add(key string, g *plan.Group) {
 		x.order = append(x.order, key)
 		x.group[key] = g
 	}
-	x.ids[key] = append(x.ids[key], g.Group)
+	x.ids[key] = append(x.ids[key], cmp.Or(g.TargetGroup, g.Group))
 }
 
 const someGroups = 20
@@ -326,6 +344,26 @@ func (t *text) refusals() {
 	}
 	t.reasons("Refused:", &whole)
 	t.reasons("Partitions refused in groups that go on:", &parts)
+}
+
+// asTheyAre tells what becomes of partitions that are left, which is not nothing.
+func (t *text) asTheyAre() {
+	var all reasons
+	for i := range t.p.Groups {
+		for _, r := range t.p.Groups[i].Rows {
+			if r.Action == plan.Leave && t.p.Groups[i].Action != plan.Refused {
+				all.add(r.Because, &t.p.Groups[i])
+			}
+		}
+	}
+	if len(all.order) == 0 {
+		return
+	}
+	t.blank()
+	t.hang("", 0, fmt.Sprintf("Left as they are (without an offset on %s consumers start by auto.offset.reset, by default at the end, past all that is there):", t.p.To.Alias))
+	for _, because := range all.order {
+		t.hang("  ", 2, listed(all.ids[because])+": "+because)
+	}
 }
 
 func (t *text) reasons(title string, x *reasons) {
@@ -393,6 +431,47 @@ func (t *text) findings() {
 			t.hang("      next     ", 15, x.Text)
 		}
 	}
+}
+
+// notCompared says why records did not decide where they might have: a bound for want of a right is no bound for want of records.
+func (t *text) notCompared() {
+	var order []string
+	at, first := map[string]int{}, map[string]string{}
+	for i := range t.p.Groups {
+		g := &t.p.Groups[i]
+		for j := range g.Rows {
+			r := &g.Rows[j]
+			_, why, ok := strings.Cut(r.Evidence, "; records: ")
+			if !ok || !r.Wanting() || t.p.From.Lost {
+				continue
+			}
+			if _, after, cut := strings.Cut(why, "could not be compared: "); cut {
+				why = after
+			}
+			key := strings.NewReplacer(fmt.Sprintf("%s-%d", r.TargetTopic, r.Partition), "", fmt.Sprintf("%s-%d", r.Topic, r.Partition), "").Replace(why)
+			if at[key]++; at[key] == 1 {
+				order, first[key] = append(order, key), why
+			}
+		}
+	}
+	for i, key := range order {
+		if i == 0 {
+			t.blank()
+		}
+		if i == 3 {
+			t.line(fmt.Sprintf("%d more reasons: -v", len(order)-i))
+			break
+		}
+		t.line(fmt.Sprintf("Records did not decide in %s:", partitions(at[key])))
+		t.hang("  ", 2, first[key])
+	}
+}
+
+func partitions(n int) string {
+	if n == 1 {
+		return "1 partition"
+	}
+	return fmt.Sprintf("%d partitions", n)
 }
 
 // holds says of each kind of group what MirrorMaker 2 will make of the values, with the steps in their order.
@@ -480,11 +559,14 @@ func more(n int, s term.Screen) string {
 
 func (t *text) next() {
 	switch {
+	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && t.p.Summary.Left > 0 && t.p.Summary.Right == 0:
+		t.line("nothing is written as it is")
 	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && !slices.ContainsFunc(t.p.Findings, func(f finding.Finding) bool { return f.Severity == finding.Error }):
 		t.line("nothing to do")
 	case t.p.Summary.Set == 0:
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
+		t.hang("not checked yet: ", 17, "whether somebody without membership moves these offsets, which one look does not show; apply watches them first (--idle-proof)")
 		t.line("next: " + t.clean(t.o.Apply)) // in one line, to be copied
 	}
 }
