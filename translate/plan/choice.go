@@ -142,10 +142,8 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		return max(low, w.raised(x, b)), true
 	}
 	if m := a.Records; m != nil && m.Refuted {
-		// MirrorMaker 2's own number comes from the same syncs.
-		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, and so MirrorMaker 2's own number: "+m.Why
-		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
-		return m.T, true
+		a.Why = cmp.Or(a.Why, "records contradict offset syncs of this partition, from which MirrorMaker 2's own number comes too: "+m.Why)
+		return 0, false
 	}
 	return w.byMirrorMaker(x, a)
 }
