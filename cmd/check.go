@@ -37,7 +37,7 @@ seems to do, with file and line. It never connects.
 
 FILE is an mm2.properties of dedicated mode (also within a ConfigMap), connector JSON (one, several, or an answer of
 Connect's REST interface), a KafkaMirrorMaker2 or KafkaConnector resource of Strimzi (several documents, lists of
-kubectl), a folder, in which everything else is passed over, or - for standard input. Give files that belong together
+kubectl), the file of the Connect worker beside its connectors, a folder, in which everything else is passed over, or - for standard input. Give files that belong together
 at once: connectors of one flow are compared. References to config providers, ${provider:key}, are left alone; template
 text that is not rendered yet is recognised and not judged.
 
@@ -106,7 +106,7 @@ func (o *checkOptions) read() ([]lint.File, error) {
 		var found []lint.File
 		var err error
 		if fi, serr := os.Stat(name); name != "-" && serr == nil && fi.IsDir() {
-			if found, err = readFolder(name); err == nil && len(found) == 0 {
+			if found, err = readFolder(name); err == nil && !slices.ContainsFunc(found, func(f lint.File) bool { return lint.Recognised(f.Bytes) }) {
 				err = usage("%s: the folder holds no configuration of MirrorMaker 2", name)
 			}
 		} else {
@@ -120,6 +120,9 @@ func (o *checkOptions) read() ([]lint.File, error) {
 				files = append(files, f)
 			}
 		}
+	}
+	if !slices.ContainsFunc(files, func(f lint.File) bool { return !lint.Worker(f.Bytes) }) {
+		return nil, usage("%s: the file of a Connect worker, which is judged together with its connectors; give their JSON as well", files[0].Name)
 	}
 	return files, nil
 }
@@ -138,7 +141,7 @@ func (o *checkOptions) readOne(name string) ([]lint.File, error) {
 	if len(b) >= maxConfig {
 		return nil, usage("%s: too large for a configuration", name)
 	}
-	if lint.Foreign(b) {
+	if lint.Foreign(b) && !lint.Worker(b) {
 		return nil, usage("%s: no configuration of MirrorMaker 2 is recognised in it (no clusters, no connector.class of MirrorMaker 2, no KafkaMirrorMaker2)", name)
 	}
 	return []lint.File{{Name: name, Bytes: b}}, nil
@@ -168,7 +171,7 @@ func readFolder(root string) ([]lint.File, error) {
 		if err != nil {
 			return usage("%v", err)
 		}
-		if lint.Recognised(b) {
+		if lint.Recognised(b) || lint.Worker(b) {
 			out = append(out, lint.File{Name: path, Bytes: b})
 		}
 		return nil

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -118,19 +119,12 @@ func (o *checkRun) outputs() ([]output, error) {
 // suppression reads the settings and sets up what to silence.
 func (o *checkRun) suppression(texts []fix.Text) (suppress.Options, error) {
 	s := suppress.Options{Today: o.now().UTC().Format(time.DateOnly), ByPlace: true}
-	name := o.Settings
-	if name == "" {
-		name = settingsFile
+	var err error
+	if s.Settings, err = readSettings(o.Settings); err != nil {
+		return s, err
 	}
-	b, err := os.ReadFile(name)
-	switch {
-	case err == nil:
-		if s.Settings, err = suppress.ParseSettings(name, b); err != nil {
-			return s, usage("%v", err)
-		}
+	if s.Settings != nil {
 		s.Least = s.Settings.Least
-	case o.Settings != "" || !errors.Is(err, fs.ErrNotExist):
-		return s, usage("--settings %s: %v", name, err)
 	}
 	if o.Least != "" {
 		if s.Least, err = parseSeverity(o.Least); err != nil || s.Least == 0 {
@@ -138,9 +132,26 @@ func (o *checkRun) suppression(texts []fix.Text) (suppress.Options, error) {
 		}
 	}
 	for _, t := range texts {
-		s.Sources = append(s.Sources, suppress.Source{Name: t.Name, Path: relative(filepath.Dir(name), t.Name), Text: t.Bytes})
+		s.Sources = append(s.Sources, suppress.Source{Name: t.Name, Path: relative(filepath.Dir(cmp.Or(o.Settings, settingsFile)), t.Name), Text: t.Bytes})
 	}
 	return s, nil
+}
+
+// readSettings reads the given file, else settingsFile where there is one; nil: there is none.
+func readSettings(given string) (*suppress.Settings, error) {
+	name := cmp.Or(given, settingsFile)
+	b, err := os.ReadFile(name)
+	switch {
+	case err == nil:
+		s, err := suppress.ParseSettings(name, b)
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		return s, nil
+	case given != "" || !errors.Is(err, fs.ErrNotExist):
+		return nil, usage("--settings %s: %v", name, err)
+	}
+	return nil, nil
 }
 
 // repair makes the safe repairs, in the files or as a diff, and gives the texts to report on: with --diff those that stand on disk: it changes nothing, also beside --fix.

@@ -30,6 +30,9 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 			return &exitError{exitIncomplete, err}
 		}
 	}
+	if len(l.texts) == 0 {
+		s.remarks = connectorRemarks(ms, worker, l)
+	}
 	flows := connectFlows(l, ms, worker)
 	if len(flows) == 0 {
 		s.request.Unresolved = []snapshot.Problem{noConnectors(l, ms, worker)}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -157,5 +158,24 @@ func TestScopeOfABundle(t *testing.T) {
 		if text := strings.Join(strings.Fields(out+errs), " "); exit != tt.exit || !strings.Contains(text, tt.want) {
 			t.Errorf("%q: exit %d, %s", tt.args, exit, text)
 		}
+	}
+}
+
+// TestConnectRemarks: connectors that a Connect cluster holds are judged as their JSON would be; the place is the connector.
+func TestConnectRemarks(t *testing.T) {
+	ms := []collect.MirrorConnector{{Name: "cp", Class: "MirrorCheckpointConnector", Properties: map[string]string{
+		"connector.class": "org.apache.kafka.connect.mirror.MirrorCheckpointConnector", "source.cluster.alias": "a", "target.cluster.alias": "b",
+		"source.cluster.bootstrap.servers": "a:9092", "target.cluster.bootstrap.servers": "b:9092", "groups": ".*", "sync.group.offset.enabled": "true",
+		"source.cluster.sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="geheim";`}}}
+	got := connectorRemarks(ms, collect.ConnectWorker{Version: "3.9.1"}, &loaded{}).Or(nil)
+	found := false
+	for _, r := range got {
+		found = found || r.Slug == "misspelt-key" && r.Connector == "cp" && r.File == "" && r.Line == 0 && r.Setting == "sync.group.offsets.enabled" && r.Flow == "a->b"
+		if text := fmt.Sprint(r); strings.Contains(text, "geheim") || strings.Contains(text, "jaas") {
+			t.Errorf("a secret: %s", text)
+		}
+	}
+	if !found {
+		t.Errorf("%+v", got)
 	}
 }

@@ -30,6 +30,7 @@ type diagnoseOptions struct {
 	Partitions string
 	Offline    bool
 	MaxReread  int64
+	Settings   string
 
 	streams *term.Streams
 	now     func() time.Time
@@ -80,6 +81,7 @@ and topics are found from the clusters themselves.`,
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the verdict line only, no progress")
 	f.StringVar(&o.Partitions, "partitions", "", "rows in the output: all, problems, none (default: all in json, problems in text)")
 	f.BoolVar(&o.Offline, "offline", false, "connect nowhere")
+	f.StringVar(&o.Settings, "settings", "", "findings that are accepted, and severities (default: "+settingsFile+" where there is one)")
 	return c
 }
 
@@ -151,6 +153,9 @@ const confirmAfter = 1500 * time.Millisecond
 // judge runs the doctor; live, an error is believed when a second look shows it too.
 func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Report, error) {
 	opts := diagnose.Options{Command: "diagnose", Tool: diagnose.Tool{Name: "mm2doctor", Version: version}}
+	if err := o.acceptance(&opts); err != nil {
+		return nil, err
+	}
 	snap, err := s.read(ctx)
 	if err != nil {
 		return nil, err

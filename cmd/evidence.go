@@ -14,6 +14,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
 	logs "github.com/mm2doctor/mm2doctor/diagnose/evidence"
+	"github.com/mm2doctor/mm2doctor/diagnose/lint"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
@@ -37,6 +38,8 @@ type evidence struct {
 	ConnectConf  string
 }
 
+const defaultTimeout = 60 * time.Second
+
 func (e *evidence) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVar(&e.Source, "source", nil, "source cluster: [ALIAS=]HOST:PORT, repeatable")
@@ -47,7 +50,7 @@ func (e *evidence) flags(c *cobra.Command) {
 	f.StringArrayVar(&e.Groups, "group", nil, "group: a name, a glob, or /java regex/; repeatable")
 	f.StringArrayVar(&e.Topics, "topic", nil, "topic by its name on the source: a name, a glob, or /java regex/; repeatable")
 	f.StringVar(&e.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
-	f.DurationVar(&e.Timeout, "timeout", 60*time.Second, "give up after this long without progress")
+	f.DurationVar(&e.Timeout, "timeout", defaultTimeout, "give up after this long without progress")
 	f.StringArrayVar(&e.ConnectURL, "connect-url", nil, "REST address of a Connect worker that runs MirrorMaker 2: http[s]://[USER:PASSWORD@]HOST:8083; repeatable, tried in turn")
 	f.StringVar(&e.ConnectConf, "connect-config", "", "properties for TLS to the Connect workers: ssl.truststore.*, ssl.keystore.* (PEM), ssl.endpoint.identification.algorithm")
 	f.StringArrayVar(&e.Resolve, "resolve", nil, "HOST:PORT=HOST:PORT: dial the second where brokers advertise the first; repeatable")
@@ -65,6 +68,7 @@ type loaded struct {
 	flows    []string                  // --flow, as a->b
 	resolve  map[string]string
 	logs     []*logs.Log // MirrorMaker 2's log files
+	texts    []lint.File // the configurations among them
 }
 
 func (e *evidence) load(stdin io.Reader) (*loaded, error) {
@@ -180,6 +184,7 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		l.file = name
 		return nil
 	}
+	l.texts = append(l.texts, lint.File{Name: name, Bytes: b})
 	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
 		return l.tree(name, b, k)
 	}

@@ -61,14 +61,16 @@ func Main(args []string, s *term.Streams) int {
 	if err == nil {
 		return exitOK
 	}
-	if ctx.Err() != nil {
-		fmt.Fprintln(s.Err, "interrupted")
-		return exitInterrupted
-	}
 	code := exitUsage
 	var ee *exitError
 	if errors.As(err, &ee) {
 		code = ee.code
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(s.Err, "interrupted")
+		if code != exitPartial { // what was written is told, and is no interruption without a trace
+			return exitInterrupted
+		}
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(s.Err, "mm2doctor: "+text)

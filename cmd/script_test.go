@@ -28,9 +28,18 @@ func TestMain(m *testing.M) {
 //	pair SCENARIO [fixed]     start an embedded pair: ./mm2.properties, $A and $B its addresses
 //	stop                      end that pair
 //	broker NAME tls|sasl      start one embedded broker; $NAME is its address
-//	proxy NAME ADDR KEY N die|hang   a proxy for ADDR that dies or hangs at the Nth request with that API key; $NAME is its address
+//	proxy NAME ADDR KEY N die|hang   a proxy for ADDR that dies or hangs at the Nth request with that API key; $NAME is its address.
+//	                          KEY -1 only passes on and counts
+//	wrote NAME N              N requests that write have passed proxy NAME since the last time (commit, delete, alter of group offsets)
+//	commit A|B GROUP TOPIC PARTITION OFFSET     commit as an administrator; an offset of none deletes
+//	committed A|B GROUP TOPIC PARTITION OFFSET  what is committed; none for nothing
+//	printed CODE FILE HEAD [ARG...]  run the command that FILE has after HEAD, as it is, in a shell, with more arguments
+//	amend PLAN OUT made=AGE|to=ID  a sealed plan that was made that long ago, or for another cluster
+//	answer TEXT CODE ARG...   run mm2doctor on a terminal and type TEXT; what it showed is in ./terminal, its exit code must be CODE
 //	interrupt NAME ARG...     run mm2doctor, interrupt it once proxy NAME hangs: it must exit with 130 and print nothing
+//	interrupts CODE NAME ARG...  the same with another exit code; what was printed is in ./out and ./err
 //	object [PATH=VALUE...]    standard output is one JSON object, with these values
+//	fits plan|outcome         standard output keeps to the published schema
 //	found [CODE...]           standard output is a JSON report with these findings and no others
 //	same FILE FILE            two reports that differ in nothing but the time of reading
 //	plain stdout|stderr       nothing but printable ASCII and line ends
@@ -45,6 +54,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "pair": pair, "stop": stop, "broker": broker, "proxy": proxied, "interrupt": interrupted, "object": object, "plain": plain, "same": same, "found": found,
+			"wrote": wrote, "commit": commit, "committed": committed, "printed": printed, "answer": answer, "interrupts": interrupts, "amend": amend, "fits": fits,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -28,6 +28,7 @@ type session struct {
 	clients  []*wire.Client
 	configs  map[string]wire.Config // by alias, for further connections
 	logs     []*logs.Log
+	remarks  snapshot.Fact[[]snapshot.Remark] // of the rules of check
 }
 
 func (s *session) live() bool { return s.bundle == nil }
@@ -38,6 +39,7 @@ func (s *session) read(ctx context.Context) (*snapshot.Snapshot, error) {
 	}
 	snap := collect.Run(ctx, s.request)
 	addLogs(snap, s.logs)
+	snap.Remarks = s.remarks
 	return snap, ctx.Err()
 }
 
@@ -100,6 +102,7 @@ func (o *diagnoseOptions) look(ctx context.Context) (*session, error) {
 // prepare turns evidence about live clusters into what the collector is asked for.
 func (o *diagnoseOptions) prepare(ctx context.Context, s *session, l *loaded) (err error) {
 	s.logs = l.logs
+	s.remarks = remarksOf(l.texts, l)
 	s.request = collect.Request{Want: s.request.Want, MM2Version: l.claimed, Tool: "mm2doctor " + version, Now: o.now, Progress: s.progress,
 		Scope: snapshot.Scope{Flows: l.flows, Groups: o.Groups, Topics: o.Topics, MaxReread: o.MaxReread}, Literal: literals(o.Groups)}
 	if l.claimed == "" && l.setup != nil {
@@ -377,7 +380,7 @@ func clientProperties(file string) ([]security.Entry, error) {
 // fromAddresses finds the flows from the clusters' own topics.
 func (o *diagnoseOptions) fromAddresses(ctx context.Context, s *session, l *loaded) error {
 	if len(o.Source) == 0 || len(o.Target) == 0 {
-		return usage("nothing to diagnose: give an mm2.properties, or --source HOST:PORT and --target HOST:PORT")
+		return usage("nothing to read: give an mm2.properties, or --source HOST:PORT and --target HOST:PORT")
 	}
 	sa, saddrs, err := addresses("--source", o.Source)
 	if err != nil {

@@ -135,6 +135,7 @@ type proxy struct {
 
 	mu    sync.Mutex
 	left  int
+	seen  map[int16]int // requests by API key
 	conns []net.Conn
 }
 
@@ -143,7 +144,7 @@ func newProxy(to string, key int16, n int, kill bool) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{to: to, key: key, left: n, kill: kill, l: l, reached: make(chan struct{})}
+	p := &proxy{to: to, key: key, left: n, kill: kill, l: l, seen: map[int16]int{}, reached: make(chan struct{})}
 	go func() {
 		for {
 			in, err := l.Accept()
@@ -192,6 +193,7 @@ func (p *proxy) serve(in net.Conn) {
 func (p *proxy) over(key int16) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.seen[key]++
 	if key == p.key && p.left > 0 {
 		if p.left--; p.left == 0 {
 			close(p.reached)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 	"github.com/mm2doctor/mm2doctor/translate/read"
 )
+
+// defaultBudget is how much of user records is read where nothing is said.
+const defaultBudget = "1GB,5m"
 
 // translateOptions are the flags of translate.
 type translateOptions struct {
@@ -29,6 +33,8 @@ type translateOptions struct {
 
 	Apply bool
 	applying
+
+	older string // the captured snapshot that stands for a lost source
 }
 
 // selection are the flags that say what is translated and what may be done.
@@ -77,12 +83,13 @@ or a state file still hold. --reverse is for failback.`,
 		},
 	}
 	o.evidence.flags(c)
+	o.evidence.words(c)
 	f := c.Flags()
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(planFormats, ", ")+"; repeatable")
-	f.BoolVarP(&o.Verbose, "verbose", "v", false, "every row, with what it rests on")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "what each row rests on, every reason, and what reading cost")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the sum only, no progress")
 	f.BoolVar(&o.NoRecords, "no-records", false, "read no records of users: bounds from offset syncs alone")
-	f.StringVar(&o.ReadBudget, "read-budget", "1GB,5m", "read at most this many bytes of records from both clusters together, for at most this long; what is left over is bounded by offset syncs")
+	f.StringVar(&o.ReadBudget, "read-budget", defaultBudget, "read at most this many bytes of records from both clusters together, for at most this long; what is left over is bounded by offset syncs")
 	f.StringVar(&o.PlanOut, "plan-out", "", "write the plan to this file, for translate apply")
 	f.StringVar(&o.StateIn, "state", "", "with --source-lost: positions that an earlier run kept with --state-out")
 	f.StringVar(&o.StateOut, "state-out", "", "keep the positions found in this file, for a source that dies")
@@ -93,11 +100,22 @@ or a state file still hold. --reverse is for failback.`,
 	return c
 }
 
+// words adds to the flags that diagnose has too what a plan makes of them.
+func (e *evidence) words(c *cobra.Command) {
+	for name, more := range map[string]string{
+		"flow":  ", and a plan takes one: name it where there are more",
+		"group": "; by its id where the positions come from; default: those that the flow's filters admit",
+		"topic": "; default: all that are mirrored; with --reverse by its name where the positions come from",
+	} {
+		c.Flags().Lookup(name).Usage += more
+	}
+}
+
 func (o *selection) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVar(&o.Reverse, "reverse", false, "failback: carry positions from the flow's target back to its source")
 	f.BoolVar(&o.SourceLost, "source-lost", false, "the source is gone: nothing dials it, and its facts are given up")
-	f.StringVar(&o.Fallback, "fallback", "leave", "for partitions that nothing maps: leave, earliest, latest, timestamp:TIME (RFC 3339, or ms)")
+	f.StringVar(&o.Fallback, "fallback", "", "for partitions that nothing maps: leave, earliest, latest, timestamp:TIME (RFC 3339, or ms); without it they are refused")
 	f.StringVar(&o.FromFile, "from-file", "", "check, explain and apply the offsets of this CSV (group,topic,partition,offset) instead of the ones found")
 	f.StringArrayVar(&o.GroupMap, "group-map", nil, "OLD=NEW: the group has another id on the cluster that is written; repeatable")
 	f.StringArrayVar(&o.TopicMap, "topic-map", nil, "TOPIC=COPY: the copy has another name than the policy gives; repeatable")
@@ -134,7 +152,7 @@ func (o *selection) options() (plan.Options, error) {
 func fallbackOf(s string) (string, error) {
 	ts, timed := strings.CutPrefix(s, "timestamp:")
 	switch {
-	case s == "leave" || s == "earliest" || s == "latest":
+	case s == "" || s == "leave" || s == "earliest" || s == "latest":
 		return s, nil
 	case !timed:
 		return "", usage("--fallback %s: one of leave, earliest, latest, timestamp:TIME", s)
@@ -290,6 +308,8 @@ func (o *translateOptions) checkFlags() error {
 		o.NoRecords = false // there are no records to compare
 	case o.StateIn != "" && !o.SourceLost:
 		return usage("--state is for a source that is gone: add --source-lost; to keep positions use --state-out")
+	case o.StateOut != "" && (o.Reverse || o.SourceLost):
+		return usage("--state-out keeps what the flow's source holds, while it answers; leave it out with --reverse and --source-lost")
 	case o.Reverse && o.SourceLost:
 		return usage("--reverse reads both clusters; without the source there is nothing to go back to")
 	case o.FromFile != "" && o.Reverse:
@@ -298,6 +318,12 @@ func (o *translateOptions) checkFlags() error {
 		return usage("--yes answers the question of --apply, which is missing")
 	case o.Journal != "" && !o.Apply:
 		return usage("--journal belongs to --apply, which is missing")
+	case o.Refresh && !o.Apply:
+		return usage("--refresh belongs to --apply, which is missing")
+	case o.Refresh && (o.FromFile != "" || o.SourceLost):
+		return usage("--refresh plans groups anew whose position on the source moved; with %s there is none to follow", map[bool]string{true: "--source-lost", false: "--from-file"}[o.SourceLost])
+	case o.FromFile == "-" && slices.Contains(o.Files, "-"):
+		return usage("--from-file - and the evidence - would both read standard input; give one of them a file")
 	}
 	return nil
 }
@@ -315,6 +341,9 @@ func runTranslate(ctx context.Context, o *translateOptions) error {
 		if err := o.canAsk(o.streams); err != nil {
 			return err
 		}
+		if err := writable(outs); err != nil {
+			return err
+		}
 		for _, out := range outs {
 			if out.file == "" && out.format != "text" && out.format != "json" {
 				return usage("-o %s: --apply prints what was done as text or json; give the plan's %s a file: -o %s=FILE", out.format, out.format, out.format)
@@ -326,8 +355,9 @@ func runTranslate(ctx context.Context, o *translateOptions) error {
 		defer m.session.close()
 	}
 	if err != nil {
-		return err
+		return o.unmade(ctx, m, outs, err)
 	}
+	o.tellReading(m)
 	if err := o.keepFiles(m); err != nil {
 		return err
 	}

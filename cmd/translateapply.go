@@ -53,17 +53,29 @@ func (a *applying) canAsk(s *term.Streams) error {
 }
 
 // confirm asks for the alias of the cluster that will be written.
-func (a *applying) confirm(s *term.Streams, what string, to plan.Cluster) error {
+func (a *applying) confirm(ctx context.Context, s *term.Streams, what string, to plan.Cluster) error {
 	if a.Yes {
-		return nil
+		return ctx.Err()
 	}
 	fmt.Fprintf(s.Err, "%s on cluster %s (%s).\nType the alias of the cluster that will be written: ", what, to.Alias, strings.Join(to.Bootstrap, ","))
-	line, err := bufio.NewReader(s.In).ReadString('\n')
+	var line string
+	var err error
+	answered := make(chan struct{})
+	go func() { // an interrupt does not wait for a key
+		line, err = bufio.NewReader(s.In).ReadString('\n')
+		close(answered)
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(s.Err)
+		return ctx.Err()
+	case <-answered:
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return &exitError{exitRefused, fmt.Errorf("reading the answer: %w; nothing was changed", err)}
 	}
 	if got := strings.TrimSpace(line); got != to.Alias {
-		return &exitError{exitRefused, fmt.Errorf("%q is not %s: nothing was changed", got, to.Alias)}
+		return &exitError{exitRefused, &told{plan.WrongCluster, fmt.Sprintf("%q is not %s: nothing was changed", got, to.Alias), "type the alias as it stands in the plan, or choose another flow"}}
 	}
 	return nil
 }
@@ -76,7 +88,8 @@ func (a *applying) journal(flow, what string, now time.Time) (*apply.FileJournal
 	}
 	j, err := apply.CreateJournal(name)
 	if err != nil {
-		return nil, &exitError{exitRefused, fmt.Errorf("MM2D-711: %w", err)}
+		because, next, _ := strings.Cut(err.Error(), "; ")
+		return nil, &exitError{exitRefused, &told{plan.JournalUnwritable, because + "; nothing was changed", next}}
 	}
 	return j, nil
 }
@@ -84,8 +97,11 @@ func (a *applying) journal(flow, what string, now time.Time) (*apply.FileJournal
 // target opens a second connection to the cluster that is written: the one that reads refuses to write.
 func (s *session) target(alias string) (apply.Target, error) {
 	cfg, ok := s.configs[alias]
+	if !ok && !s.live() {
+		return nil, usage("the evidence is a captured snapshot, and no cluster to write to; give the configuration that the plan was made with, or leave the evidence out: the plan holds the addresses")
+	}
 	if !ok {
-		return nil, usage("the evidence has no cluster %s, which the plan writes to", alias)
+		return nil, usage("the evidence has no cluster %s, which the plan writes to; give the configuration that the plan was made with, or --target %s=HOST:PORT", alias, alias)
 	}
 	cfg.Guard = wire.Writer()
 	c, err := wire.Open(cfg)
@@ -103,7 +119,7 @@ func (s *session) source(c plan.Cluster) (apply.Source, error) {
 	}
 	cfg, ok := s.configs[c.Alias]
 	if !ok {
-		return nil, usage("the evidence has no cluster %s, where the plan's positions come from", c.Alias)
+		return nil, usage("the evidence has no cluster %s, where the plan's positions come from; give the configuration that the plan was made with, or --source %s=HOST:PORT", c.Alias, c.Alias)
 	}
 	cl, err := wire.Open(cfg)
 	if err != nil {
@@ -186,13 +202,10 @@ func (w *writing) options() apply.Options {
 // carryOut asks, and applies the plan.
 func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if p.Summary.Set == 0 {
-		if code := planExit(p); code != exitOK {
-			return &exitError{code, errors.New("nothing of the plan can be written: nothing was changed")}
-		}
-		return w.nothing(p)
+		return w.nothing(ctx, p)
 	}
-	if err := w.confirm(w.streams, fmt.Sprintf("This sets committed offsets of %d partitions in %d groups", p.Summary.Set, setGroups(p)), p.To); err != nil {
-		return err
+	if err := w.confirm(ctx, w.streams, fmt.Sprintf("This sets committed offsets of %s in %s", many(p.Summary.Set, "partition"), many(setGroups(p), "group")), p.To); err != nil {
+		return w.unwritten(p, "apply", err)
 	}
 	t, err := w.session.target(p.To.Alias)
 	if err != nil {
@@ -204,13 +217,28 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	}
 	j, err := w.journal(p.Flow, "", w.now())
 	if err != nil {
-		return err
+		return w.unwritten(p, "apply", err)
 	}
 	defer j.Close()
 	opts := w.options()
 	opts.Moved = w.movedByMM2(ctx, p)
 	out, err := apply.Run(ctx, p, t, src, j, opts)
-	return w.finish(ctx, out, j.Path(), err)
+	if out != nil {
+		for _, f := range missed(p) {
+			out.Remarks = append(out.Remarks, f.CodeText+": "+f.Because)
+			if out.Result == apply.Done && out.Wrote {
+				out.Result, out.Partial = apply.Partial, true
+			}
+		}
+	}
+	return w.finish(ctx, p, "apply", out, j.Path(), err)
+}
+
+func many(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // setGroups counts groups of which something is set.
@@ -222,17 +250,6 @@ func setGroups(p *plan.Plan) int {
 		}
 	}
 	return n
-}
-
-// nothing tells that everything is right already.
-func (w *writing) nothing(p *plan.Plan) error {
-	return writeOutputs(w.outs, w.streams, func(out io.Writer, _ term.Screen, format string) error {
-		if format == "json" {
-			return render.JSON(out, p)
-		}
-		_, err := fmt.Fprintln(out, "nothing to write: every offset is right already")
-		return err
-	})
 }
 
 // movedByMM2 looks a second time at what MirrorMaker 2 last wrote, when the first partition is found changed, and explains values
@@ -272,19 +289,21 @@ func (w *writing) movedByMM2(ctx context.Context, p *plan.Plan) func(string, pla
 }
 
 // finish prints the outcome and turns it into an exit code.
-func (w *writing) finish(ctx context.Context, out *apply.Outcome, journal string, err error) error {
-	if out == nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return &exitError{exitIncomplete, fmt.Errorf("%w; nothing was changed", err)}
+func (w *writing) finish(ctx context.Context, p *plan.Plan, command string, out *apply.Outcome, journal string, err error) error {
+	switch {
+	case ctx.Err() != nil && (out == nil || !out.Wrote && out.Result != apply.Done):
+		return ctx.Err()
+	case out == nil:
+		return w.unwritten(p, command, &exitError{exitIncomplete, fmt.Errorf("%w; nothing was changed", err)})
 	}
 	if perr := writeOutputs(w.outs, w.streams, func(to io.Writer, screen term.Screen, format string) error {
 		if format == "json" {
 			return render.OutcomeJSON(to, out)
 		}
 		return render.OutcomeText(to, out, render.Options{Screen: screen, Verbose: w.Verbose})
-	}); perr != nil {
+	}); perr != nil && !out.Wrote {
+		return perr
+	} else if perr != nil {
 		return &exitError{exitPartial, fmt.Errorf("%w; what was done stands in %s", perr, journal)}
 	}
 	code := outcomeExit(out)
@@ -327,6 +346,9 @@ func (o *planned) command(c *cobra.Command, run func(context.Context, *planned, 
 		if len(args) == 0 && o.Resume == "" {
 			return usage("%s", missing)
 		}
+		if len(o.Groups)+len(o.Topics) > 0 {
+			return usage("--group and --topic choose when the plan is made: mm2doctor translate --group NAME --plan-out plan.json")
+		}
 		return nil
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -339,6 +361,10 @@ func (o *planned) command(c *cobra.Command, run func(context.Context, *planned, 
 	}
 	o.evidence.flags(c)
 	f := c.Flags()
+	f.Lookup("flow").Usage += ", and a plan takes one: name it where there are more; here by itself that of the plan"
+	for _, name := range []string{"group", "topic"} { // the plan says which
+		f.Lookup(name).Hidden = true
+	}
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: text, json; repeatable")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "every partition")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "no progress")
@@ -399,7 +425,11 @@ func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 		o.Flows = []string{p.Flow}
 	}
 	if len(o.Files)+len(o.ConnectURL) > 0 {
-		return o.look(ctx)
+		s, err := o.look(ctx)
+		if err == nil && p.From.Lost {
+			s.giveUp(p.Flow)
+		}
+		return s, err
 	}
 	l, err := o.load(o.streams.In)
 	if err != nil {
@@ -472,10 +502,17 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 	if err := o.canAsk(o.streams); err != nil {
 		return err
 	}
+	if err := writable(outs); err != nil {
+		return err
+	}
 	if o.Resume != "" {
 		return o.resume(ctx, file, outs)
 	}
 	p, err := readPlan(file)
+	if err != nil {
+		return err
+	}
+	anew, err := o.anew(p)
 	if err != nil {
 		return err
 	}
@@ -484,7 +521,64 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 		return err
 	}
 	defer s.close()
-	return o.writing(s, outs).carryOut(ctx, p)
+	w := o.writing(s, outs)
+	w.refresh = anew
+	return w.carryOut(ctx, p)
+}
+
+// anew plans groups again by the options of a plan; nil without --refresh.
+func (o *planned) anew(p *plan.Plan) (func(context.Context, []string) ([]plan.Group, error), error) {
+	if !o.Refresh {
+		return nil, nil
+	}
+	t := &translateOptions{diagnoseOptions: o.diagnoseOptions, ReadBudget: defaultBudget}
+	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", p.Options.Fallback
+	t.AllowRewind, t.AllowSkip, t.AllGroups, t.IncludeStreams = p.Options.AllowRewind, p.Options.AllowSkip, p.Options.AllGroups, p.Options.IncludeStreams
+	t.AllOrNothing, t.StampEpoch, t.TagMetadata = p.Options.AllOrNothing, p.Options.StampEpoch, p.Options.TagMetadata
+	if p.Options.KeepMs > 0 {
+		t.Keep = fmt.Sprintf("%dms", p.Options.KeepMs)
+	}
+	topics := map[string]bool{}
+	for _, g := range p.Groups {
+		if g.TargetGroup != g.Group {
+			t.GroupMap = append(t.GroupMap, g.Group+"="+g.TargetGroup)
+		}
+		for _, r := range g.Rows {
+			if r.FromBasis == "file" || p.From.Lost {
+				return nil, usage("--refresh plans groups anew whose position on the source moved, and the positions of this plan are not the source's; make the plan again")
+			}
+			if r.TargetTopic != "" && !topics[r.Topic] {
+				topics[r.Topic] = true
+				t.TopicMap = append(t.TopicMap, r.Topic+"="+r.TargetTopic)
+			}
+		}
+	}
+	if len(t.Files)+len(t.ConnectURL) == 0 {
+		from, to := p.From, p.To
+		if t.Reverse {
+			from, to = to, from
+		}
+		for _, x := range []struct {
+			flag *[]string
+			c    plan.Cluster
+		}{{&t.Source, from}, {&t.Target, to}} {
+			if len(*x.flag) == 0 && len(x.c.Bootstrap) > 0 {
+				*x.flag = []string{x.c.Alias + "=" + strings.Join(x.c.Bootstrap, ",")}
+			}
+		}
+	}
+	return func(ctx context.Context, groups []string) ([]plan.Group, error) {
+		again := *t
+		again.Groups = groups
+		fresh, err := again.make(ctx)
+		if fresh != nil {
+			defer fresh.session.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return fresh.plan.Groups, nil
+	}, nil
 }
 
 // resume goes on with the run of a journal; file is its plan, where it was named.
@@ -510,8 +604,8 @@ func (o *planned) resume(ctx context.Context, file string, outs []output) error 
 	}
 	defer s.close()
 	w := o.writing(s, outs)
-	if err := w.confirm(o.streams, "This goes on writing committed offsets", p.To); err != nil {
-		return err
+	if err := w.confirm(ctx, o.streams, "This goes on writing committed offsets", p.To); err != nil {
+		return w.unwritten(p, "resume", err)
 	}
 	t, err := s.target(p.To.Alias)
 	if err != nil {
@@ -524,7 +618,7 @@ func (o *planned) resume(ctx context.Context, file string, outs []output) error 
 	opts := w.options()
 	opts.Moved = w.movedByMM2(ctx, p)
 	out, err := apply.Resume(ctx, l, t, src, j, opts)
-	return w.finish(ctx, out, j.Path(), err)
+	return w.finish(ctx, p, "resume", out, j.Path(), err)
 }
 
 func runTranslateRollback(ctx context.Context, o *planned, file string) error {
@@ -533,6 +627,9 @@ func runTranslateRollback(ctx context.Context, o *planned, file string) error {
 		return err
 	}
 	if err := o.canAsk(o.streams); err != nil {
+		return err
+	}
+	if err := writable(outs); err != nil {
 		return err
 	}
 	old, l, err := apply.OpenJournal(file)
@@ -547,8 +644,8 @@ func runTranslateRollback(ctx context.Context, o *planned, file string) error {
 	}
 	defer s.close()
 	w := o.writing(s, outs)
-	if err := w.confirm(o.streams, "This puts back what stood there before", p.To); err != nil {
-		return err
+	if err := w.confirm(ctx, o.streams, "This puts back what stood there before", p.To); err != nil {
+		return w.unwritten(p, "rollback", err)
 	}
 	t, err := s.target(p.To.Alias)
 	if err != nil {
@@ -556,11 +653,11 @@ func runTranslateRollback(ctx context.Context, o *planned, file string) error {
 	}
 	j, err := w.journal(p.Flow, "rollback-", o.now())
 	if err != nil {
-		return err
+		return w.unwritten(p, "rollback", err)
 	}
 	defer j.Close()
 	out, err := apply.Rollback(ctx, l, t, j, w.options())
-	return w.finish(ctx, out, j.Path(), err)
+	return w.finish(ctx, p, "rollback", out, j.Path(), err)
 }
 
 // planOrJournal reads what verify compares with.
@@ -599,8 +696,11 @@ func runTranslateVerify(ctx context.Context, o *planned, file string) error {
 	}
 	defer s.close()
 	cfg, ok := s.configs[p.To.Alias]
+	if !ok && !s.live() {
+		return usage("the evidence is a captured snapshot, and verify asks the cluster; give the configuration that the plan was made with, or leave the evidence out: the plan holds the addresses")
+	}
 	if !ok {
-		return usage("the evidence has no cluster %s, which the plan is about", p.To.Alias)
+		return usage("the evidence has no cluster %s, which the plan is about; give the configuration that the plan was made with, or --target %s=HOST:PORT", p.To.Alias, p.To.Alias)
 	}
 	if o.After > 0 {
 		s.progress(fmt.Sprintf("waiting %s", o.After))
@@ -617,7 +717,17 @@ func runTranslateVerify(ctx context.Context, o *planned, file string) error {
 	opts := w.options()
 	opts.Moved = w.movedByMM2(ctx, p)
 	v, err := apply.Verify(ctx, p, apply.NewTarget(c), opts)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		if wantsObject(outs) {
+			t := toldBy(err)
+			v = &apply.Verification{SchemaVersion: apply.SchemaVersion, Tool: tool(), Command: "verify", Flow: p.Flow, Cluster: p.To, Plan: p.Digest, Read: o.now().UTC().Format(time.RFC3339Nano), Refusal: &apply.Refusal{Code: t.code, Because: t.because, Next: t.next}, Groups: []apply.GroupVerified{}}
+			if werr := writeOutputs(objectOnly(outs), o.streams, func(to io.Writer, _ term.Screen, _ string) error { return render.VerificationJSON(to, v) }); werr != nil {
+				return werr
+			}
+		}
 		return &exitError{exitIncomplete, err}
 	}
 	if err := writeOutputs(outs, o.streams, func(to io.Writer, screen term.Screen, format string) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/bundle"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 	"github.com/mm2doctor/mm2doctor/internal/term"
@@ -32,6 +34,7 @@ type made struct {
 	report  *diagnose.Report
 	plan    *plan.Plan
 	stats   read.Stats
+	older   *snapshot.Snapshot // a captured snapshot that stands for a lost source
 }
 
 // make reads both clusters and makes the plan. The result is not nil where there is a session to close.
@@ -48,7 +51,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{session: s}
+	m := &made{session: s, older: older}
 	if m.flow, err = o.oneFlow(s); err != nil {
 		return m, err
 	}
@@ -56,6 +59,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if err != nil {
 		return m, err
 	}
+	s.alsoGroups(sel.GroupMap)
 	if o.SourceLost {
 		sel.Bundle = older
 		s.giveUp(m.flow)
@@ -63,7 +67,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if o.Reverse {
 		s.withOpposite(m.flow)
 	}
-	s.request.Ranges = true
+	s.request.Ranges, s.request.ByName = true, true
 	if m.snap, err = s.read(ctx); err != nil {
 		return m, err
 	}
@@ -72,7 +76,13 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	}
 	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool(), Only: plan.Checks})
 	wants, err := plan.Wanted(m.snap, m.report, sel)
-	if err != nil {
+	var unread plan.Unread
+	switch {
+	case errors.As(err, &unread):
+		return m, &exitError{exitIncomplete, err}
+	case err != nil && strings.HasPrefix(err.Error(), "line "):
+		return m, usage("--from-file %s: %v", o.FromFile, err)
+	case err != nil:
 		return m, &exitError{exitUsage, err}
 	}
 	answers, err := o.answers(ctx, m, wants.Positions(), limit)
@@ -103,7 +113,7 @@ func (o *translateOptions) olderLook() (*snapshot.Snapshot, error) {
 		if found != nil {
 			return nil, usage("%s: only one captured snapshot can stand for the source; name the newest", o.Files[i])
 		}
-		found = s
+		found, o.older = s, o.Files[i]
 		o.Files = slices.Delete(slices.Clone(o.Files), i, i+1)
 		i--
 	}
@@ -183,8 +193,11 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 	}
 	slices.Sort(names)
 	if p := s.problem(); len(names) == 0 {
-		if p != nil {
-			return "", usage("%s; %s", p.Because, p.Fix)
+		switch {
+		case p != nil && strings.Contains(p.Because, p.Fix):
+			return "", usage("%s", p.Because)
+		case p != nil:
+			return "", usage("%s; %s", p.Because, lower(p.Fix))
 		}
 		return "", usage("no flow of MirrorMaker 2 was found between these clusters; mm2doctor diagnose says why")
 	}
@@ -201,6 +214,14 @@ func (o *translateOptions) oneFlow(s *session) (string, error) {
 		flags = append(flags, "--flow "+flowFlag(n))
 	}
 	return "", usage("a plan is about one flow, and there are %d; choose one: %s", len(names), strings.Join(flags, ", "))
+}
+
+// lower lets a sentence go on another one; a name at its head stays.
+func lower(s string) string {
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // flows are those that the session is about, before or after reading.
@@ -223,6 +244,18 @@ func (s *session) problem() *snapshot.Problem {
 	return &ps[0]
 }
 
+// alsoGroups reads the groups that positions are carried to under another id, whatever --group leaves out.
+func (s *session) alsoGroups(renamed map[string]string) {
+	if len(renamed) == 0 {
+		return
+	}
+	ids := slices.Sorted(maps.Values(renamed))
+	s.request.Literal = append(s.request.Literal, ids...)
+	if want := s.request.Want; want != nil {
+		s.request.Want = func(id string) bool { return want(id) || slices.Contains(ids, id) }
+	}
+}
+
 // giveUp makes sure that nothing dials the source of the flow.
 func (s *session) giveUp(flow string) {
 	alias, _, _ := strings.Cut(flow, "->")
@@ -230,7 +263,7 @@ func (s *session) giveUp(flow string) {
 		c := &s.request.Clusters[i]
 		if c.Alias == alias {
 			c.Client = nil
-			c.Failed = &snapshot.Contact{Code: 1, What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
+			c.Failed = &snapshot.Contact{What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
 		}
 	}
 }
@@ -259,7 +292,7 @@ func (o *translateOptions) bothAnswer(m *made) error {
 		if c.Alias == source && !o.Reverse {
 			next = cmp.Or(next, "repair the connection") + "; if the cluster is gone for good, translate from what is left with --source-lost"
 		}
-		return &exitError{exitIncomplete, fmt.Errorf("%s: %s; %s", c.Contact.What, c.Contact.Why, next)}
+		return &exitError{exitIncomplete, &told{finding.Code(c.Contact.Code), c.Contact.What + ": " + c.Contact.Why, next}}
 	}
 	return nil
 }
@@ -281,6 +314,9 @@ func (o *translateOptions) answers(ctx context.Context, m *made, ps []plan.Posit
 	if err != nil {
 		return nil, &exitError{exitIncomplete, err}
 	}
+	if m.older != nil {
+		plan.RangesFrom(m.older, m.snap, ps, answers)
+	}
 	return answers, nil
 }
 
@@ -299,7 +335,7 @@ func (o *translateOptions) show(m *made, outs []output) error {
 			_, err := fmt.Fprintln(w, render.Sum(m.plan))
 			return err
 		}
-		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan)})
+		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan, m.session.live())})
 	})
 }
 
@@ -318,22 +354,31 @@ func (o *translateOptions) rpk(w io.Writer, p *plan.Plan) error {
 }
 
 // applyCommand is what carries the shown plan out.
-func (o *translateOptions) applyCommand(p *plan.Plan) string {
+func (o *translateOptions) applyCommand(p *plan.Plan, live bool) string {
 	if p.Summary.Set == 0 {
 		return ""
 	}
-	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
-	if o.PlanOut != "" {
-		args = append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...)
-	} else {
-		args = append(args, "--apply")
+	switch {
+	case !live && o.PlanOut == "":
+		return "" // a captured snapshot cannot be written to
+	case !live:
+		return shellLine([]string{"mm2doctor", "translate", "apply", o.PlanOut}) // at the addresses that the plan holds
+	case o.PlanOut != "":
+		return shellLine(append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...))
 	}
-	return shellLine(args)
+	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
+	if o.FromFile == "-" || slices.Contains(o.Files, "-") { // standard input is read already, and cannot answer a question
+		return shellLine(append(args, "--apply", "--yes"))
+	}
+	return shellLine(append(args, "--apply"))
 }
 
 // again are the arguments that make the same plan once more.
 func (o *translateOptions) again(p *plan.Plan) []string {
 	args := o.evidenceArgs()
+	if o.older != "" {
+		args = append(args, o.older)
+	}
 	if len(o.Flows) == 0 && len(o.Files) > 0 {
 		args = append(args, "--flow", flowFlag(p.Flow))
 	}
@@ -360,14 +405,15 @@ func (o *translateOptions) again(p *plan.Plan) []string {
 			args = append(args, b.flag)
 		}
 	}
-	if o.Fallback != "leave" {
-		add("--fallback", o.Fallback)
-	}
+	add("--fallback", o.Fallback)
 	add("--keep", o.Keep)
 	add("--from-file", o.FromFile)
 	add("--group-map", o.GroupMap...)
 	add("--topic-map", o.TopicMap...)
 	add("--state", o.StateIn)
+	if o.ReadBudget != defaultBudget {
+		args = append(args, "--read-budget", o.ReadBudget)
+	}
 	return args
 }
 
@@ -389,6 +435,9 @@ func (e *evidence) evidenceArgs() []string {
 	add("--connect-config", e.ConnectConf)
 	add("--resolve", e.Resolve...)
 	add("--mm2-version", e.MM2Version)
+	if e.Timeout > 0 && e.Timeout != defaultTimeout {
+		args = append(args, "--timeout", e.Timeout.String())
+	}
 	return args
 }
 
@@ -420,6 +469,9 @@ func (o *translateOptions) keepFiles(m *made) error {
 		if err := wholeFile(o.StateOut, plan.StateOf(m.plan).Write); err != nil {
 			return usage("--state-out: %v", err)
 		}
+		if !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "wrote %s; keep it where it outlives %s: translate --source-lost --state reads it\n", o.StateOut, m.plan.From.Alias)
+		}
 	}
 	return nil
 }
@@ -434,6 +486,10 @@ func wholeFile(name string, write func(io.Writer) error) error {
 		return errors.Join(write(f), f.Close())
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return &os.PathError{Op: "creating", Path: name, Err: at.Err}
+	}
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,11 @@ func (f *flowView) buildRows(e *engine) []judged {
 	for _, gp := range f.rows {
 		a := gp.assess()
 		row := f.baseRow(gp, a)
-		if top := rootOf(gp, a, own[checkpointKey{gp.group, gp.topic, gp.part}], wide); top != nil && (a.status != statusUnknown || top.f.Severity >= finding.Warning) { // a remark answers no open question
+		top := rootOf(gp, a, own[checkpointKey{gp.group, gp.topic, gp.part}], wide)
+		if top != nil && top.accepted != "" {
+			row.Status, row.Disposition, row.Note = top.f.CodeText, Intended, "accepted: "+top.accepted
+			delete(row.Unknown, a.missing)
+		} else if top != nil && (a.status != statusUnknown || top.f.Severity >= finding.Warning) { // a remark answers no open question
 			row.Status = top.f.CodeText
 			if a.status == statusUnknown && a.gap != nil && a.gap.Code == "one-look" {
 				delete(row.Unknown, a.missing) // the finding has settled it

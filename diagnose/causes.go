@@ -261,6 +261,8 @@ type mergeKey struct {
 	topic    string
 	because  string
 	mode     string // a repair of MirrorMaker 2 and one of an offset are not one
+	file     string // what stands at two places of a file is two
+	line     int
 }
 
 // perGroup are codes that name something that belongs to one group: its members, its offsets.
@@ -274,7 +276,7 @@ func (e *engine) findings() []finding.Finding {
 	var order []mergeKey
 	merged := map[mergeKey][]*raw{}
 	for _, r := range e.raws {
-		if r.root != nil {
+		if r.root != nil || r.accepted != "" {
 			continue
 		}
 		if r.f.Severity == finding.Info && slices.Contains(perGroup, r.f.Code) && loud[mergeKey{code: r.f.Code, flow: r.f.Flow, group: r.f.Subject.Group}] {
@@ -291,7 +293,7 @@ func (e *engine) findings() []finding.Finding {
 			k.mode = r.f.Fixes[0].Mode
 		}
 		if r.grain <= finding.OnFlow {
-			k.because = r.f.Because
+			k.because, k.file, k.line = r.f.Because, r.f.Subject.File, r.f.Subject.Line
 		}
 		if merged[k] == nil {
 			order = append(order, k)
@@ -331,6 +333,12 @@ func mergeRaws(rs []*raw) finding.Finding {
 	for _, r := range rs {
 		for _, ef := range r.effects {
 			addEffect(&f, ef.f)
+			for _, c := range ef.f.CausedBy {
+				f.CausedBy = causes(f.CausedBy, c)
+			}
+		}
+		for _, c := range r.f.CausedBy {
+			f.CausedBy = causes(f.CausedBy, c)
 		}
 	}
 	if fix := fixesOfAll[f.Code]; fix != nil && len(rs) > 1 && len(f.Fixes) > 0 {
@@ -408,4 +416,14 @@ func addEffect(f *finding.Finding, ef *finding.Finding) {
 		}
 	}
 	f.Explains = append(f.Explains, finding.Effect{Code: ef.CodeText, Slug: ef.Slug, Severity: ef.Severity, Subjects: []finding.Subject{ef.Subject}, Count: 1, Observed: ef.Observed, Because: ef.Because})
+}
+
+// causes adds a cause that is not there yet.
+func causes(all []finding.Effect, c finding.Effect) []finding.Effect {
+	for _, x := range all {
+		if x.Slug == c.Slug && slices.Equal(x.Subjects, c.Subjects) {
+			return all
+		}
+	}
+	return append(all, c)
 }

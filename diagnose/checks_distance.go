@@ -225,8 +225,9 @@ func (gp groupPartition) nearerFix(lagMax int64, e snapshot.ConfigEntry) finding
 		fix.Text = "Upgrade MirrorMaker 2 to 3.7.1 or newer: it writes a sync for the last record of a quiet partition (KAFKA-15906) and keeps its syncs over a restart (KAFKA-15905)."
 		fix.Steps = []finding.Step{upgradeStep(f, mm2.V(3, 7, 1))}
 	default:
-		fix.Text = "Nothing has to be repaired: T comes nearer as the group catches up on " + f.Source + ". Before a planned failover let it read to the end and wait one round of intervals; a position that cannot wait has to be computed from the records of both clusters."
-		fix.Steps = []finding.Step{{Text: "see the group's lag on " + f.Source + " shrink", Command: groupsCommand(f.src, "--describe --group "+quote(gp.group))}}
+		fix.Text = "Nothing has to be repaired: T comes nearer as the group catches up on " + f.Source + ". Before a planned failover let it read to the end and wait one round of intervals; for a position that cannot wait, mm2doctor translate compares the records of both clusters and finds the exact place."
+		fix.Steps = []finding.Step{{Text: "see the group's lag on " + f.Source + " shrink", Command: groupsCommand(f.src, "--describe --group "+quote(gp.group))},
+			{Text: "or see the exact place; nothing is written", Command: "mm2doctor translate " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target) + " --group " + quote(gp.group)}}
 	}
 	return fix
 }

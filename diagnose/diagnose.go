@@ -28,6 +28,10 @@ type Options struct {
 	Tool    Tool
 	// Only names the checks that are made; nil: all. The verdict of a part is not one of the whole.
 	Only []finding.Code
+	// Accepted gives the reason for which somebody accepts a finding, "" for none; nil: nothing is accepted. Severity gives another
+	// severity than the rule's, 0 for none.
+	Accepted func(*finding.Finding) string
+	Severity func(*finding.Finding) finding.Severity
 }
 
 // Run judges a snapshot. The asks name what a second look would decide: an error is believed when it is still there.
@@ -46,6 +50,8 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	e.named(groups, topics)
 	e.nameBugs()
 	e.attach()
+	e.join()
+	e.accept(o)
 	e.settleSkips()
 	r := v.report(e, o)
 	return r, asks(r)

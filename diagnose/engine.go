@@ -44,6 +44,8 @@ type raw struct {
 	grain   finding.Grain
 	root    *raw
 	effects []*raw
+	// accepted is the reason for which somebody wants to hear nothing of it, nor of what only follows from it.
+	accepted string
 }
 
 // top is the finding at the head of the chain of causes.
@@ -368,10 +370,17 @@ func endState(f snapshot.Fact[snapshot.Partition]) (snapshot.State, *snapshot.Ga
 	return p.End.State(), p.End.Why()
 }
 
-// sortFindings puts the most important first: by severity, then the earliest link, then the code.
+// sortFindings puts the most important first: by severity, then what was seen before what only a configuration says, then the
+// earliest link, then the code.
 func sortFindings(fs []finding.Finding) {
+	alone := func(f finding.Finding) int {
+		if f.Code/100 == 5 && len(f.Explains) == 0 {
+			return 1
+		}
+		return 0
+	}
 	slices.SortStableFunc(fs, func(a, b finding.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Link, b.Link), cmp.Compare(b.SubjectCount, a.SubjectCount), cmp.Compare(a.Code, b.Code),
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(alone(a), alone(b)), cmp.Compare(a.Link, b.Link), cmp.Compare(b.SubjectCount, a.SubjectCount), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Flow, b.Flow), cmp.Compare(a.Subject.Group, b.Subject.Group), cmp.Compare(a.Subject.Topic, b.Subject.Topic))
 	})
 }

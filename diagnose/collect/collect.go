@@ -36,7 +36,10 @@ type Request struct {
 	Scope      snapshot.Scope
 	Want       func(group string) bool // --group; nil: all
 	Literal    []string                // groups asked for by name
-	Connect    *Connect                // for flows in Connect mode; nil: not asked
+	// ByName asks a target for each group of the sources by name, listed or not: a coordinator that is still loading leaves its groups
+	// out of the list without an error, and answers a question by name with one.
+	ByName     bool
+	Connect    *Connect // for flows in Connect mode; nil: not asked
 	MM2Version string
 	// Ranges keeps all offset syncs, as merged ranges, for translating; a diagnosis needs the newest only.
 	Ranges bool
@@ -115,7 +118,7 @@ func Run(ctx context.Context, r Request) *snapshot.Snapshot {
 // effects reads, for every flow, what stands at the end of the chain before what it comes from.
 func (c *collector) effects(ctx context.Context, flows []snapshot.Flow) {
 	var names []string
-	if slices.ContainsFunc(c.order, func(cl *cluster) bool { return cl.dest && !cl.out.GroupsComplete.Or(false) }) {
+	if c.ByName || slices.ContainsFunc(c.order, func(cl *cluster) bool { return cl.dest && !cl.out.GroupsComplete.Or(false) }) {
 		names = c.sourceNames(ctx) // nobody else needs them
 	}
 	c.each(func(cl *cluster) {

@@ -53,7 +53,7 @@ func (c *collector) groups(ctx context.Context, cl *cluster, also []string) snap
 		}
 	}
 	ids := slices.Clone(c.Literal)
-	if !cl.out.GroupsComplete.Or(false) {
+	if c.ByName || !cl.out.GroupsComplete.Or(false) {
 		ids = append(ids, also...)
 	}
 	for _, id := range ids {

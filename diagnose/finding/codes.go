@@ -114,6 +114,7 @@ var Codes = []Entry{
 	{522, "secrets-inline", nil, Info, LinkNone, "A secret stands in clear text"},
 	{523, "strimzi-missing-field", []string{"strimzi-unknown-field"}, Error, LinkNone, "The resource lacks a field of its API version, or has one that it does not know"},
 	{524, "exactly-once-incomplete", nil, Info, LinkNone, "Exactly-once is switched on and lacks a condition"},
+	{525, "offset-syncs-conflict", nil, Error, LinkNone, "Offset syncs are off and set up at once, which the source connector refuses"},
 	{602, "acl-missing", []string{"acl-missing-topic", "acl-missing-group"}, Error, LinkNone, "MirrorMaker 2's principal lacks a right"},
 	{604, "partition-count-differs", nil, Info, LinkReplication, "Source topic and copy differ in their number of partitions"},
 	{611, "partition-leaderless", nil, Error, LinkReplication, "A partition of a topic in the chain has no leader"},

@@ -110,13 +110,14 @@ type Finding struct {
 	Because      string    `json:"because"`
 	Consequence  string    `json:"consequence,omitempty"`
 	Explains     []Effect  `json:"explains,omitempty"`
+	CausedBy     []Effect  `json:"causedBy,omitempty"` // what a rule of check found in the configuration and this follows from
 	Bugs         []string  `json:"bugs,omitempty"`
 	Confirm      []Command `json:"confirm,omitempty"`
 	Fixes        []Fix     `json:"fixes,omitempty"`
 	Docs         string    `json:"docs,omitempty"`
 }
 
-// Effect is a finding that only follows from another one.
+// Effect is a finding that only follows from another one, or one that another follows from.
 type Effect struct {
 	Code     string    `json:"code"`
 	Slug     string    `json:"slug"`
@@ -149,7 +150,8 @@ type Step struct {
 	Text        string   `json:"text"`
 	Command     string   `json:"command,omitempty"`
 	Properties  Observed `json:"properties,omitempty"`
-	File        string   `json:"file,omitempty"` // where the properties go
+	File        string   `json:"file,omitempty"`   // where the properties go
+	Rename      string   `json:"rename,omitempty"` // the new name of the key that the finding is about; nothing else can be meant
 	Stops       []string `json:"stops,omitempty"`
 	Destructive bool     `json:"destructive"`
 	Undo        string   `json:"undo,omitempty"`

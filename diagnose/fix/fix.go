@@ -5,6 +5,7 @@ package fix
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
@@ -24,7 +25,7 @@ type Result struct {
 }
 
 // rounds bounds how often edits give rise to further ones.
-const rounds = 10
+const rounds = 20
 
 // All makes the edits of all findings, looks again, and goes on until nothing is left to make. Of edits that exclude each other
 // those of the earlier finding are made, and the look after that decides about the rest. A finding whose edits were made once and that is
@@ -44,18 +45,20 @@ func All(texts []Text, look func([]Text) []finding.Finding) (Result, error) {
 		if len(edits) == 0 {
 			return r, nil
 		}
-		for i, t := range r.Texts {
-			var own []confdoc.Edit
-			for _, e := range edits {
-				if e.File == t.Name {
-					own = append(own, e)
-				}
+		texts, err := applied(r.Texts, edits)
+		if err != nil {
+			return r, err
+		}
+		left := look(texts)
+		awake := false
+		for i := range of {
+			if taken[i] && awakes(&of[i], r.Left, left) {
+				made[id(&of[i])], awake = true, true // never again
 			}
-			b, err := confdoc.Apply(t.Bytes, own)
-			if err != nil {
-				return r, err
-			}
-			r.Texts[i].Bytes = b
+		}
+		if awake {
+			look(r.Texts) // the last look is at what is given back
+			continue
 		}
 		for i := range of {
 			if taken[i] {
@@ -63,9 +66,46 @@ func All(texts []Text, look func([]Text) []finding.Finding) (Result, error) {
 				r.Made = append(r.Made, of[i])
 			}
 		}
-		r.Left = look(r.Texts)
+		r.Texts, r.Left = texts, left
 	}
 	return r, nil
+}
+
+// applied makes edits in copies of the texts.
+func applied(texts []Text, edits []confdoc.Edit) ([]Text, error) {
+	out := append([]Text(nil), texts...)
+	for i, t := range texts {
+		var own []confdoc.Edit
+		for _, e := range edits {
+			if e.File == t.Name {
+				own = append(own, e)
+			}
+		}
+		b, err := confdoc.Apply(t.Bytes, own)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Bytes = b
+	}
+	return out, nil
+}
+
+// awakes says that a new name brings a value into force that is an error itself: asleep it did no harm.
+func awakes(f *finding.Finding, before, after []finding.Finding) bool {
+	name, ok := renamed(f)
+	if !ok {
+		return false
+	}
+	worse := func(fs []finding.Finding) int {
+		n := 0
+		for _, x := range fs {
+			if x.Severity == finding.Error && x.Subject.File == f.Subject.File && strings.HasSuffix(x.Subject.Key, name) {
+				n++
+			}
+		}
+		return n
+	}
+	return worse(after) > worse(before)
 }
 
 // editsOf gives the edits of the first fix that has some.

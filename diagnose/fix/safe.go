@@ -2,38 +2,104 @@ package fix
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 )
 
-// safe are the slugs whose repair is made unseen: the text says beyond doubt what was meant, and the setting works only after it. Whatever
-// switches something on, renames or chooses a number is left to people.
-var safe = map[string]func(b []byte, f *finding.Finding) ([]confdoc.Edit, error){
-	"comment-after-value": func(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+// editor gives the edits that repair a finding in a text; none where it is not safe.
+type editor func(b []byte, f *finding.Finding) ([]confdoc.Edit, error)
+
+// What is repaired unseen: the text says beyond doubt what was meant, and the setting works only after it. Whatever chooses a number,
+// or switches on what nobody wrote, is left to people. Two values for one key, and a new name that stands there already, are left alone.
+var (
+	inProperties = map[string]editor{"comment-after-value": liftComment, "trailing-whitespace": setProperty, "quoted-value": setProperty, "malformed-value": otherCase(setProperty),
+		"duplicate-key": removeEqual, "misspelt-key": renameProperty, "removed-key": renameProperty, "wrong-prefix": renameProperty}
+	inTree = map[string]editor{"quoted-value": setField, "malformed-value": otherCase(setField), "misspelt-key": renameField, "removed-key": renameField, "strimzi-unknown-field": renameField}
+)
+
+func liftComment(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+	value, ok := written(f)
+	if !ok {
+		return nil, nil
+	}
+	return confdoc.LiftComment(f.Subject.File, b, f.Subject.Line, value)
+}
+
+func setProperty(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+	value, ok := written(f)
+	p, _ := confdoc.ParseProperties(f.Subject.File, b)
+	if e, there := p.Lookup(f.Subject.Key); !ok || !there || e.Line != f.Subject.Line {
+		return nil, nil // another entry of the key is in force
+	}
+	return confdoc.SetProperty(f.Subject.File, b, f.Subject.Key, value, 0)
+}
+
+func removeEqual(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+	p, _ := confdoc.ParseProperties(f.Subject.File, b)
+	last, ok := p.Lookup(f.Subject.Key)
+	i := slices.IndexFunc(p.Entries, func(e confdoc.Entry) bool { return e.Duplicate && e.Key == f.Subject.Key })
+	if !ok || i < 0 || p.Entries[i].Value != last.Value {
+		return nil, nil // two values: which one is meant nobody knows
+	}
+	return confdoc.RemoveProperty(f.Subject.File, b, p.Entries[i].Line)
+}
+
+func renameProperty(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+	name, ok := renamed(f)
+	p, _ := confdoc.ParseProperties(f.Subject.File, b)
+	e, there := p.Lookup(f.Subject.Key)
+	if _, taken := p.Lookup(name); !ok || taken || !there || e.Line != f.Subject.Line {
+		return nil, nil
+	}
+	return confdoc.RenameProperty(f.Subject.File, b, e.Line, name)
+}
+
+// otherCase lets through repairs that change nothing but capitals.
+func otherCase(edit editor) editor {
+	return func(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 		value, ok := written(f)
-		if !ok {
+		if !ok || !strings.Contains(f.Because, "capitals") && !strings.Contains(f.Because, "must be written "+value) {
 			return nil, nil
 		}
-		return confdoc.LiftComment(f.Subject.File, b, f.Subject.Line, value)
-	},
-	"trailing-whitespace": func(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
-		value, ok := written(f)
-		p, _ := confdoc.ParseProperties(f.Subject.File, b)
-		if e, there := p.Lookup(f.Subject.Key); !ok || !there || e.Line != f.Subject.Line {
-			return nil, nil // another entry of the key is in force
-		}
-		return confdoc.SetProperty(f.Subject.File, b, f.Subject.Key, value, 0)
-	},
-	"duplicate-key": func(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
-		p, _ := confdoc.ParseProperties(f.Subject.File, b)
-		last, ok := p.Lookup(f.Subject.Key)
-		i := slices.IndexFunc(p.Entries, func(e confdoc.Entry) bool { return e.Duplicate && e.Key == f.Subject.Key })
-		if !ok || i < 0 || p.Entries[i].Value != last.Value {
-			return nil, nil // two values: which one is meant nobody knows
-		}
-		return confdoc.RemoveProperty(f.Subject.File, b, p.Entries[i].Line)
-	},
+		return edit(b, f)
+	}
+}
+
+func setField(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+	value, ok := written(f)
+	doc, path, field := fieldAt(b, f)
+	if !ok || field == nil || !field.Value.Is(confdoc.String) {
+		return nil, nil
+	}
+	return confdoc.SetField(f.Subject.File, b, doc, path, confdoc.Scalar{Kind: confdoc.String, Text: value})
+}
+
+func renameField(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
+	name, ok := renamed(f)
+	doc, path, field := fieldAt(b, f)
+	if !ok || field == nil || !strings.HasSuffix(f.Subject.Key, field.Key) || name == "" {
+		return nil, nil
+	}
+	name = strings.TrimPrefix(name, strings.TrimSuffix(f.Subject.Key, field.Key)) // what stands before it in the resource
+	return confdoc.RenameField(f.Subject.File, b, doc, path, name)
+}
+
+// fieldAt finds the field of a JSON or YAML text that a finding is about.
+func fieldAt(b []byte, f *finding.Finding) (doc int, path []string, field *confdoc.Field) {
+	docs, err := confdoc.ParseTree(f.Subject.File, b)
+	if err != nil {
+		return 0, nil, nil // such as template text
+	}
+	for i, d := range docs {
+		d.Root.Walk(func(p []string, x confdoc.Field) {
+			if field == nil && x.Line == f.Subject.Line && x.Column == f.Subject.Column && !x.Duplicate {
+				doc, path, field = i, p, &x
+			}
+		})
+	}
+	return doc, path, field
 }
 
 // written is the value that the first fix writes.
@@ -45,14 +111,28 @@ func written(f *finding.Finding) (string, bool) {
 	return value, ok
 }
 
-// Safe gives edits to the first fix of findings in properties files whose repair is safe to make unseen. found is not changed.
+// renamed is the new name that the first fix gives the key, where nothing else can be meant.
+func renamed(f *finding.Finding) (string, bool) {
+	if len(f.Fixes) == 0 || len(f.Fixes[0].Steps) == 0 || f.Fixes[0].Steps[0].Rename == "" {
+		return "", false
+	}
+	return f.Fixes[0].Steps[0].Rename, true
+}
+
+// Safe gives edits to the first fix of findings whose repair is safe to make unseen. found is not changed.
 func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 	out := slices.Clone(found)
 	for i := range out {
 		f := &out[i]
-		edit := safe[f.Slug]
 		at := slices.IndexFunc(texts, func(t Text) bool { return t.Name == f.Subject.File })
-		if edit == nil || at < 0 || len(f.Fixes) == 0 || confdoc.Sniff(texts[at].Bytes) != confdoc.KindProperties {
+		if at < 0 || len(f.Fixes) == 0 {
+			continue
+		}
+		edit := inTree[f.Slug]
+		if confdoc.Sniff(texts[at].Bytes) == confdoc.KindProperties {
+			edit = inProperties[f.Slug]
+		}
+		if edit == nil {
 			continue
 		}
 		edits, err := edit(texts[at].Bytes, f)

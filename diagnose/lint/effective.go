@@ -54,7 +54,7 @@ func Effective(files []File, o Options) []FlowSettings {
 				if !f.Has(r) {
 					continue
 				}
-				known := r != conf.Worker || s.mode != connect && s.mode != managed
+				known := r != conf.Worker || s.worker != nil || s.mode != connect && s.mode != managed
 				part := Settings{Reader: readerName(r), Known: known, Settings: []Setting{}}
 				if known {
 					part.Settings = f.inForce(r)

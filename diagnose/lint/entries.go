@@ -157,11 +157,17 @@ func (l *linter) key(s *setup, at place, v verdict) {
 			meant = flow + "." + meant // without it the setting would be of another scope
 		}
 		fix = s.advice("Write %s instead of %s.", meant, printable(at.key))
-		if v.slug == "misspelt-key" || v.slug == "removed-key" {
+		if v.slug == "misspelt-key" || v.slug == "removed-key" || v.sure {
 			fix[0].Steps = []finding.Step{{Text: "in " + at.String() + " rename the key " + printable(at.key) + " to " + meant, File: at.file}}
+			if v.sure {
+				fix[0].Steps[0].Rename = meant
+			}
 		}
 	}
 	f := say{slug: v.slug, severity: v.severity, at: at, because: v.why, fixes: fix}
+	if v.meant != "" {
+		f.observed = props("meant", v.meant)
+	}
 	if v.severity > finding.Info {
 		f.leads = "The default, or a setting elsewhere, is in force instead."
 	}

@@ -116,7 +116,7 @@ func (l *linter) resourceKeys(s *setup) {
 			l.value(s, at, reads(x.key, conf.List), p.Value.Text(), nil)
 			if strings.Contains(x.field, "Blacklist") && !isV1(s) {
 				meant := strings.Replace(x.field, "Blacklist", "Exclude", 1)
-				l.key(s, at, verdict{}.but("removed-key", finding.Warning, path+meant, "%s is deprecated and gone in v1 of the resource; %s is its new name.", x.field, meant))
+				l.key(s, at, verdict{sure: true}.but("removed-key", finding.Warning, path+meant, "%s is deprecated and gone in v1 of the resource; %s is its new name.", x.field, meant))
 			}
 		}
 	}
@@ -287,6 +287,9 @@ func (l *linter) fieldsOf(s *setup, n *confdoc.Node, path string, known []string
 		case near != "":
 			text += " " + near + " may be meant."
 			fix = s.advice("Write %s instead of %s.", near, f.Key)
+			if onlyNear(f.Key, near, known) {
+				fix[0].Steps = []finding.Step{{Text: fmt.Sprintf("rename %s to %s", path+f.Key, path+near), File: s.file, Rename: path + near}}
+			}
 		case strings.Contains(f.Key, ".") && !strings.HasSuffix(path, "config."):
 			text += " Settings of Kafka belong under config."
 			fix = s.advice("Move %s under config.", f.Key)

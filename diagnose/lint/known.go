@@ -19,6 +19,7 @@ type verdict struct {
 	name     string // the setting itself, prefixes taken off
 	typ      conf.Type
 	typed    bool // typ is known, so that the value can be judged
+	sure     bool // nothing but meant can be meant
 }
 
 func reads(name string, typ conf.Type) verdict { return verdict{name: name, typ: typ, typed: true} }
@@ -226,7 +227,7 @@ func workerKey(key string, at level) verdict {
 	case known && k.Of&conf.OfWorker != 0:
 		return reads(key, k.Type)
 	case isMM2(key):
-		return verdict{name: key}.but("wrong-prefix", finding.Warning, at.meantFor(key), "%s is a setting of MirrorMaker 2's connectors; behind a cluster it has no effect.", key)
+		return verdict{name: key, sure: at.flow != "" && at.mode == dedicated && strings.HasSuffix(at.flow, "->"+strings.TrimSuffix(at.prefix, "."))}.but("wrong-prefix", finding.Warning, at.meantFor(key), "%s is a setting of MirrorMaker 2's connectors; behind a cluster it has no effect.", key)
 	case hasPrefix(key, freeWorker) && !strings.HasPrefix(key, "offset.storage.") && !strings.HasPrefix(key, "config.storage.") && !strings.HasPrefix(key, "status.storage."):
 		return plugIn(key)
 	case known && k.Of&(conf.OfProducer|conf.OfConsumer) != 0:
@@ -321,6 +322,7 @@ func ageOf(v verdict, k conf.Key, at level) verdict {
 		if meant != "" {
 			text += ", where the default of " + meant + " counts instead"
 		}
+		v.sure = meant != ""
 		return v.but("removed-key", finding.Warning, meant, "%s.", text)
 	case !ver.IsZero() && ver.Compare(k.Since) < 0:
 		sev := finding.Warning
@@ -353,6 +355,7 @@ func unknown(key string, at level, names func() []string) verdict {
 				sev = finding.Error // a switch that stays where it was
 			}
 		}
+		v.sure = onlyNear(key, near, names())
 		return v.but("misspelt-key", sev, near, "No setting has the name %s; %s is meant. MirrorMaker 2 ignores unknown settings without an error, and the default stays in force.", printable(key), near)
 	}
 	if at.own {

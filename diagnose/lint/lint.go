@@ -32,6 +32,7 @@ type Options struct {
 func Run(files []File, o Options) []finding.Finding {
 	l := read(files, o)
 	l.judge()
+	l.placed()
 	return l.findings()
 }
 
@@ -49,6 +50,8 @@ type linter struct {
 	wrong   map[place]bool
 	names   map[string][]*flow
 	filters map[filterKey]compiled
+	// workerFiles are those of Connect workers.
+	workerFiles []workerFile
 }
 
 func read(files []File, o Options) *linter {
@@ -86,7 +89,7 @@ func (l *linter) judge() {
 
 // flowRules see one flow, setupRules all flows of one configuration.
 var (
-	flowRules = []func(*linter, *flow){(*linter).notEnabled, (*linter).checkpointConnector, (*linter).groupSync, (*linter).states, (*linter).refreshing, (*linter).intervals, (*linter).syncsOff,
+	flowRules = []func(*linter, *flow){(*linter).notEnabled, (*linter).checkpointConnector, (*linter).groupSync, (*linter).states, (*linter).refreshing, (*linter).intervals, (*linter).syncsOff, (*linter).syncsConflict,
 		(*linter).naming, (*linter).agree, (*linter).sharedFilters, (*linter).lostDefaults, (*linter).selfExcluded, (*linter).factors, (*linter).converters, (*linter).outranked,
 		(*linter).exactlyOnce}
 	setupRules = []func(*linter, *setup){(*linter).addresses, (*linter).credentials, (*linter).overwritten, (*linter).stated, (*linter).workerGroups}

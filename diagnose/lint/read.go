@@ -81,6 +81,11 @@ func (l *linter) file(f File) []conf.Connector {
 		l.add(say{slug: "syntax-error", severity: finding.Error, at: place{file: f.Name, line: 1, col: 1}, because: "The file holds no settings: it is " + map[confdoc.Kind]string{confdoc.KindEmpty: "empty, or nothing but comments", confdoc.KindBinary: "no text"}[k] + "."})
 		return nil
 	}
+	if Worker(f.Bytes) {
+		p, _ := confdoc.ParseProperties(f.Name, f.Bytes)
+		l.workerFiles = append(l.workerFiles, workerFile{f.Name, p})
+		return nil
+	}
 	if c, ok := standalone(f); ok {
 		l.standalone(c)
 		return []conf.Connector{c}
@@ -234,7 +239,12 @@ func (l *linter) connect(cs []conf.Connector) {
 		fl := &flow{Flow: f, in: s, at: map[conf.Reader]place{}}
 		for _, c := range cs {
 			e, ok := f.Get(c.Reader, "connector.class")
-			if !ok || e.File != c.File || e.Line != c.Line {
+			if c.Config.Get("connector.class") == nil { // the class stands beside the configuration, in a KafkaConnector
+				ok = conf.FlowOf(c) == f.Name() && fl.at[c.Reader].file == ""
+			} else {
+				ok = ok && e.File == c.File && e.Line == c.Line
+			}
+			if !ok {
 				continue
 			}
 			fl.at[c.Reader] = place{c.File, c.Line, c.Column, "connector.class"}
@@ -246,6 +256,7 @@ func (l *linter) connect(cs []conf.Connector) {
 	}
 	l.setups = append(l.setups, s)
 	l.aliases(s)
+	l.workers(s)
 }
 
 // blocksIn: a mark that stands for no single value.

@@ -292,8 +292,8 @@ func (l *linter) converters(f *flow) {
 		return
 	}
 	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat, conf.Worker} {
-		if !f.Has(r) {
-			continue
+		if !f.Has(r) || r == conf.Worker && f.in.worker != nil {
+			continue // the connector's own come before those of the worker
 		}
 		for _, part := range []string{"key", "value", "header"} {
 			key := part + ".converter"
@@ -314,6 +314,10 @@ func (l *linter) converters(f *flow) {
 		}
 		for _, key := range []string{"key.converter", "value.converter"} {
 			if _, given := f.Given(r, key); given {
+				continue
+			}
+			if f.in.worker != nil {
+				l.byWorker(f, r, key)
 				continue
 			}
 			at := f.at[r]
@@ -338,7 +342,12 @@ func (l *linter) exactlyOnce(f *flow) {
 	}
 	if !on {
 		if f.in.mode == connect || f.in.mode == managed {
-			return // the worker's own file is not here
+			if f.in.worker == nil {
+				return // the worker's own file is not here
+			}
+			at := f.where(conf.Source, q, "exactly.once.support")
+			l.add(say{slug: "exactly-once-incomplete", severity: finding.Error, at: at, flow: f.Name(), because: "The source connector demands exactly-once, and exactly.once.source.support of the worker is not enabled (" + f.in.worker.file + ").", leads: "The connector does not start.", fixes: f.in.advice("Write exactly.once.source.support = enabled in %s.", f.in.worker.file)})
+			return
 		}
 		at := f.where(conf.Source, q, "exactly.once.support")
 		l.add(say{slug: "exactly-once-incomplete", severity: finding.Error, at: at, flow: f.Name(), because: "The source connector demands exactly-once, and exactly.once.source.support of the worker into " + f.Target + " is not enabled.", leads: "The connector does not start.", fixes: f.in.advice("Write %s.exactly.once.source.support = enabled.", f.Target)})

@@ -211,6 +211,28 @@ func (l *linter) syncsOff(f *flow) {
 	}
 }
 
+// syncsConflict: from 3.9.0 on the source connector refuses any setting of the offset-syncs topic, or of its clients, beside the switch
+// that turns offset syncs off (KIP-1031). It compares with "false" as written.
+func (l *linter) syncsConflict(f *flow) {
+	if !f.runs() || !f.Has(conf.Source) || !f.in.atLeast(3, 9, 0) {
+		return
+	}
+	on, e, ok := l.flag(f, conf.Source, "emit.offset-syncs.enabled")
+	if !ok || on || e.IsDefault() || e.Value != "false" {
+		return
+	}
+	for _, x := range f.Settings(conf.Source) {
+		if x.IsDefault() || x.File == "" || !strings.HasPrefix(x.Key, "offset-syncs.topic.") && !strings.HasPrefix(x.Key, "offset-syncs-") {
+			continue
+		}
+		at := f.where(conf.Source, x, x.Key)
+		off := f.where(conf.Source, e, e.Key)
+		l.add(say{slug: "offset-syncs-conflict", severity: finding.Error, at: at, flow: f.Name(), also: []place{off},
+			because: fmt.Sprintf("%s is set, and emit.offset-syncs.enabled is false (%s). From 3.9.0 on the source connector refuses the two together: `MirrorSourceConnector can't setup offset-syncs feature while emit.offset-syncs.enabled set to false`.", x.Key, off),
+			leads:   "The source connector does not start: no topic is mirrored.", fixes: f.in.advice("Remove %s, or write emit.offset-syncs.enabled = true.", at.key)})
+	}
+}
+
 // stated judges the version that a resource states, or that was given.
 func (l *linter) stated(s *setup) {
 	if s.version.IsZero() {

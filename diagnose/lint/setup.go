@@ -27,7 +27,8 @@ type setup struct {
 	resource    *confdoc.Node       // of Strimzi
 	versionAt   place               // where the version is stated
 	flows       []*flow
-	java        bool // a connector in a properties file, as connect-standalone takes it
+	worker      *workerFile // of Connect, where its file was given
+	java        bool        // a connector in a properties file, as connect-standalone takes it
 	// partial: a template decides later what else the file holds, so that what is missing proves nothing.
 	partial map[string]bool
 }

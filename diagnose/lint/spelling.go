@@ -74,6 +74,30 @@ func nearest(name string, names []string) string {
 	return best
 }
 
+// onlyNear says that no other setting is as near to a name as the one that is meant: then it can be renamed unseen. A part left out or
+// exchanged is a guess, a change of case or of what stands between words is none.
+func onlyNear(name, meant string, names []string) bool {
+	plain := plainName(name)
+	if plainName(meant) == plain {
+		for _, n := range names {
+			if n != meant && plainName(n) == plain {
+				return false
+			}
+		}
+		return true
+	}
+	d := distance(plain, plainName(meant), 2)
+	if d > 2 {
+		return false
+	}
+	for _, n := range names {
+		if n != meant && n != name && distance(plain, plainName(n), 2) <= min(d+1, 2) {
+			return false
+		}
+	}
+	return true
+}
+
 // shortened says that a name is a setting's with a part left out or exchanged, as it often is.
 func shortened(setting, name string) bool {
 	for _, end := range []string{".enabled", ".class", ".seconds"} {

@@ -98,6 +98,21 @@ func (p *printer) label(name, text string) {
 	p.hang("  "+p.s.Paint(term.Faint, term.Pad(name, labelWidth-2)), labelWidth, text)
 }
 
+// causes are what the configuration has to do with it, each with its place.
+func (p *printer) causes(f *finding.Finding) {
+	for _, c := range f.CausedBy {
+		text := ""
+		if len(c.Subjects) > 0 {
+			if s := c.Subjects[0]; s.File != "" {
+				text = fmt.Sprintf("%s:%d ", p.clean(s.File), s.Line)
+			} else if s.Connector != "" {
+				text = p.clean(s.Connector) + " "
+			}
+		}
+		p.label("caused by", text+p.clean(c.Code)+" "+p.clean(c.Slug)+": "+p.prose(c.Because))
+	}
+}
+
 func (p *printer) finding(f *finding.Finding) {
 	p.blank()
 	p.titleLines(f)
@@ -115,6 +130,7 @@ func (p *printer) finding(f *finding.Finding) {
 	}
 	p.label("observed", observed(p.s, f.Observed))
 	p.label("because", p.prose(f.Because))
+	p.causes(f)
 	p.label("leads to", p.prose(f.Consequence))
 	for i := range f.Explains {
 		if i >= someEffects && !p.o.Verbose {

@@ -26,7 +26,10 @@ type Snapshot struct {
 	Flows          []Flow    `json:"flows"`                // by source, target
 	Unresolved     []Problem `json:"unresolved,omitempty"` // what was asked for and could not be turned into a flow
 	Gaps           []Gap     `json:"gaps,omitempty"`       // failed reads that no single fact stands for
-	Earlier        *Snapshot `json:"earlier,omitempty"`    // the look before this one (a recheck, or --observe); has no Earlier itself
+	// Remarks are what the rules of check found in the configuration that was given or that Connect holds; unknown where no
+	// text of it was read.
+	Remarks Fact[[]Remark] `json:"remarks,omitzero"`
+	Earlier *Snapshot      `json:"earlier,omitempty"` // the look before this one (a recheck, or --observe); has no Earlier itself
 }
 
 // Scope is what the operator asked for. Patterns are kept as given.

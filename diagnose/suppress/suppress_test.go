@@ -184,3 +184,17 @@ func FuzzMatch(f *testing.F) {
 		}
 	})
 }
+
+func FuzzSettings(f *testing.F) {
+	f.Add([]byte("ignore:\n  - rules: [MM2D-301]\n    path: a/**\n    reason: x\n    expires: 2027-01-01\nseverity:\n  MM2D-310: error\nminSeverity: info\n"))
+	f.Add([]byte("expect: {}\nignore: [{rule: x, reason: y}]"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := ParseSettings("f", b)
+		if (s == nil) != (err != nil) {
+			t.Fatalf("%v, %v", s, err)
+		}
+		if s != nil {
+			Apply([]finding.Finding{{Code: 301, ID: "MM2D-301", Slug: "group-offset-sync-disabled", Subject: finding.Subject{File: "a/b"}}}, Options{Settings: s, Today: "2027-01-01"})
+		}
+	})
+}

@@ -58,7 +58,7 @@ func RemoveField(name string, b []byte, doc int, path []string) ([]Edit, error) 
 	})
 }
 
-// RenameField gives the edit that changes the key of a field, and nothing else of it.
+// RenameField gives the edit that changes the key of a field, and nothing else of it. A name that stands there already is not made twice.
 func RenameField(name string, b []byte, doc int, path []string, key string) ([]Edit, error) {
 	t, parent, err := openTree(name, b, doc, path)
 	if err != nil {
@@ -67,6 +67,9 @@ func RenameField(name string, b []byte, doc int, path []string, key string) ([]E
 	at := lastField(parent, path)
 	if at < 0 {
 		return nil, nil
+	}
+	if parent.Field(key) != nil {
+		return nil, &Unsafe{name, t.what, key + " stands there already"}
 	}
 	f := parent.Fields[at]
 	start := t.ix.offset(f.Line, f.Column)

@@ -107,7 +107,7 @@ func (e *engine) finish() *Outcome {
 		return o
 	}
 	resume, rollback := e.o.Commands(o.Journal)
-	if resumable(o) {
+	if e.resumable(o) {
 		o.Finish = append(o.Finish, resume)
 	}
 	if o.Wrote {
@@ -116,9 +116,12 @@ func (e *engine) finish() *Outcome {
 	return o
 }
 
-// resumable says that going on with the journal can do what was not done.
-func resumable(o *Outcome) bool {
+// resumable says that going on with the journal can do what was not done. What the plan itself refuses needs another plan.
+func (e *engine) resumable(o *Outcome) bool {
 	return slices.ContainsFunc(o.Groups, func(g GroupOutcome) bool {
+		if slices.ContainsFunc(e.jobs, func(j *job) bool { return j.group == g.TargetGroup && j.plan.Action == plan.Refused }) {
+			return false
+		}
 		switch g.Action {
 		case Unknown, Failed:
 			return true

@@ -111,7 +111,7 @@ func CreateJournal(path string) (*FileJournal, error) {
 func OpenJournal(path string) (*FileJournal, *Log, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the journal: %w", err)
+		return nil, nil, fmt.Errorf("opening the journal: %w; name the journal that the run that wrote has printed", err)
 	}
 	if err := lock(f); err != nil {
 		f.Close()
@@ -120,7 +120,7 @@ func OpenJournal(path string) (*FileJournal, *Log, error) {
 	l, err := ReadLog(f)
 	if err != nil {
 		f.Close()
-		return nil, nil, fmt.Errorf("reading the journal %s: %w", path, err)
+		return nil, nil, fmt.Errorf("reading the journal %s: %w; name the journal that the run that wrote has printed", path, err)
 	}
 	l.Path = path
 	j := &FileJournal{path: path, f: f, bytes: l.size}

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
@@ -46,7 +47,7 @@ func undo(l *Log, o Options) (*plan.Plan, []string) {
 		if kafka.GroupType(g.Type) == kafka.TypeShare {
 			b.Remarks = append(b.Remarks, "only start offsets go back: acknowledgements and delivery counts from before are lost")
 		}
-		if was.Options.KeepMs > 0 {
+		if was.Options.KeepMs > 0 && slices.ContainsFunc(g.Rows, func(r plan.Row) bool { return r.Before != nil }) {
 			b.Remarks = append(b.Remarks, "the restored offsets live by the broker's rule again")
 		}
 		for _, tp := range tr.order {

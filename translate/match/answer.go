@@ -119,7 +119,12 @@ func (m *Matcher) between(t trail, mask Mask) (Answer, error) {
 	if m.o.Foreign {
 		return ambiguous(p.d.Offset+1, r.d.Offset, "which of the records between the two nearest copies were mirrored cannot be told")
 	}
-	if !distinct(e, mask, p.d, r.d) {
+	// Compaction would have left one of two copies, in another order than they were made.
+	full, err := m.full(m.dst, p.d.Offset, r.d.Offset)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !full || !distinct(e, mask, p.d, r.d) {
 		return ambiguous(p.d.Offset+1, r.d.Offset, "the originals between the two nearest copies are gone, and their copies are alike or stand there twice")
 	}
 	// The originals of e are gone. At most r-u of them stood at or above the position, at most u-p-1 below it.

@@ -131,12 +131,41 @@ func (m *Matcher) anchor(i int) (anchorState, error) {
 		return missing, nil
 	}
 	mask, ok := agreement(s, d, m.o.Reverse)
+	if ok && mask&Values == 0 {
+		// Values are changed on the way, or it is another record of the same key.
+		if sure, err := m.confirmed(s, d, mask); err != nil || !sure {
+			return missing, quiet(err)
+		}
+	}
 	x.state, x.mask = agrees, mask
 	if !ok {
 		x.state = differs
 		m.base = max(m.base, i+1)
 	}
 	return x.state, nil
+}
+
+// confirmed says that the records after two of the same key go on alike, with keys that differ.
+func (m *Matcher) confirmed(s, d Record, mask Mask) (bool, error) {
+	const few = 64
+	ss, err := m.all(m.src, s.Offset, min(m.s.End, s.Offset+few), m.keeps())
+	if err != nil {
+		return false, err
+	}
+	ds, err := m.all(m.dst, d.Offset, min(m.d.End, d.Offset+few), committed)
+	if err != nil {
+		return false, err
+	}
+	ss, ds = ss[:min(len(ss), fewest)], ds[:min(len(ds), fewest)]
+	if len(ss) < fewest || len(ds) < fewest {
+		return false, nil
+	}
+	for i := range ss {
+		if mask.of(ss[i]) != mask.of(ds[i]) {
+			return false, nil
+		}
+	}
+	return unlike(ss, Keys), nil
 }
 
 // trusted says that a link whose records are gone speaks of the topics as they are now: an older one's records agree, or its own

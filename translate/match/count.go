@@ -17,11 +17,10 @@ func (m *Matcher) Count(a Answer, at []int64) ([]Count, error) {
 		m.spent, m.most = 0, m.o.Most
 		c := Count{Offset: o}
 		from, to := max(min(o, a.T), m.d.Start), min(max(o, a.T), m.d.End)
-		rs, err := m.all(m.dst, from, to, committed)
+		n, err := m.tally(from, to)
 		if err != nil && err != errBudget {
 			return nil, err
 		}
-		n := int64(len(rs))
 		c.Known = err == nil
 		if !c.Known {
 			n = to - from

@@ -57,6 +57,7 @@ type Matcher struct {
 	skipped Flags     // what the walk in hand leaves out of the source
 
 	bufs [2][]Record // of walks
+	seen counted     // what was counted on the target
 
 	u         int64 // the position in hand
 	prev, hit *pair // the pairs around it that the answer rests on

@@ -38,6 +38,15 @@ func (m *Matcher) all(side Side, from, to int64, keep func(Record) bool) ([]Reco
 	return out, nil
 }
 
+// full says that each offset of a stretch is held by a record or a marker: nothing was compacted away there.
+func (m *Matcher) full(side Side, from, to int64) (bool, error) {
+	if to-from > mostRoom {
+		return false, nil
+	}
+	rs, err := m.all(side, from, to, func(Record) bool { return true })
+	return err == nil && int64(len(rs)) == to-from, quiet(err)
+}
+
 func (m *Matcher) cursors(up, down, end int64, keep func(Record) bool) (s, d *cursor) {
 	return &cursor{side: m.src, next: max(up, m.s.Start), end: m.s.End, keep: keep, buf: m.bufs[0][:0], spent: &m.spent, most: m.most},
 		&cursor{side: m.dst, next: max(down, m.d.Start), end: end, keep: committed, buf: m.bufs[1][:0], spent: &m.spent, most: m.most}

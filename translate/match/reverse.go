@@ -107,6 +107,9 @@ func (m *Matcher) stepped(t trail, rs []Record, err error) (Answer, error) {
 	if err != nil {
 		return a, quiet(err)
 	}
+	if full, err := m.full(m.src, m.u, t.r.s.Offset); err != nil || !full {
+		return a, err
+	}
 	n := int64(len(rs))
 	for from, width := t.r.d.Offset, max(2*n, 64); from > m.d.Start && width < 1<<15; width *= 2 {
 		from = max(m.d.Start, t.r.d.Offset-width)

@@ -101,10 +101,21 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		}
 		return m.T, true
 	}
-	if s := x.state; s != nil && s.Target >= 0 && strings.HasPrefix(s.Verdict, match.Exact.String()) && s.Target <= r.End && (s.TargetTopicID == "" || r.TargetTopicID == "" || s.TargetTopicID == r.TargetTopicID) {
-		r.Basis, r.Verdict, r.Evidence = byState, s.Verdict, fmt.Sprintf("found %s ago, while both clusters answered", Span(r.FromAgeMs))
-		r.Bound = &[2]int64{s.Target, s.Target}
-		return s.Target, true
+	kept := w.kept(x)
+	if kept != nil && kept.Offset == r.From.Offset {
+		r.Basis, r.Verdict, r.Evidence = byState, kept.Verdict, fmt.Sprintf("found %s ago, while both clusters answered", Span(max(0, w.now-kept.Time)))
+		r.Bound = &[2]int64{kept.Target, kept.Target}
+		return kept.Target, true
+	}
+	if kept != nil && w.keptIsBest(x, a, kept.Target) {
+		high := r.End
+		if a.Range != nil {
+			high = max(kept.Target, a.Range.High)
+		}
+		r.Basis, r.Verdict = byState, "bound"
+		r.Bound, r.ReReadUpTo = &[2]int64{kept.Target, high}, max(0, high-kept.Target)
+		r.Evidence = fmt.Sprintf("the state file has the place of position %d, below this one, found %s ago", kept.Offset, Span(max(0, w.now-kept.Time)))
+		return kept.Target, true
 	}
 	if b := a.Range; b != nil {
 		r.Basis, r.Verdict = byRange, "bound"
@@ -113,6 +124,9 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		}
 		r.Bound, r.ReReadUpTo = &[2]int64{b.Low, b.High}, max(0, b.High-b.Low)
 		r.Evidence = fmt.Sprintf("bounded by %s", count(b.Syncs, "offset sync"))
+		if b.Look > 0 {
+			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
+		}
 		if b.Below != nil {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
 		}
@@ -121,9 +135,25 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		} else if a.Why != "" {
 			r.Evidence += "; records: " + a.Why
 		}
-		return b.Low, true
+		return w.raised(x, b), true
 	}
 	return w.byMirrorMaker(x, a)
+}
+
+// raised is the low end of a captured snapshot's bound, or MirrorMaker 2's checkpoint where that proves more: it was made from an
+// offset sync that the snapshot names no more.
+func (w *Wants) raised(x *want, b *Range) int64 {
+	r := &x.row
+	c, st := x.checkpoint.Get()
+	if b.Look == 0 || st != snapshot.Known || c.Up > r.From.Offset || c.Down <= b.Low || c.Down > b.High || w.anewSince(r, c.Time) {
+		return b.Low
+	}
+	if may, _ := w.countsOn(); may {
+		return b.Low
+	}
+	r.Bound[0], r.ReReadUpTo = c.Down, b.High-c.Down
+	r.Evidence += fmt.Sprintf("; MirrorMaker 2's checkpoint %d -> %d, %s old, proves more", c.Up, c.Down, Span(max(0, w.now-c.Time)))
+	return c.Down
 }
 
 // lowOf is the lowest offset that the position may have had on the target, for counting what is gone.
@@ -144,18 +174,28 @@ func (w *Wants) byMirrorMaker(x *want, a *Answer) (int64, bool) {
 	take := func(basis string, at int64, evidence string) (int64, bool) {
 		r.Basis, r.Verdict, r.Evidence = basis, "bound", evidence
 		r.Bound, r.ReReadUpTo = &[2]int64{at, max(at, r.End)}, max(0, r.End-at)
-		if w.writer.CountsOn() {
+		if may, must := w.countsOn(); may {
 			r.Verdict = match.Unverified.String()
-			if at > r.LogStart && !w.sel.Options.AllowSkip {
+			switch {
+			case at <= r.LogStart || w.sel.Options.AllowSkip:
+			case w.sel.Options.Fallback == "earliest":
+				return 0, false
+			case !must && w.sel.SourceLost: // what would tell the release is given up
+				r.Evidence += "; which release wrote it is not known, and up to 3.4.0 the number may lie behind records that were never read: --mm2-version tells"
+				w.unsure = append(w.unsure, x)
+			default:
 				x.refusal = &Refusal{Code: WouldSkip, Because: fmt.Sprintf("only MirrorMaker 2's own number %d is left for %s-%d, and a release up to 3.4.0 counts on linearly: whether it skips records cannot be told", at, r.TargetTopic, r.Partition), Next: "--mm2-version where the release is newer; --allow-skip to take it; --fallback earliest to read all again"}
 			}
 		}
 		return at, x.refusal == nil
 	}
+	if x.elsewhere {
+		return 0, false // MirrorMaker 2's number is one of another topic
+	}
 	if r.MM2 != nil {
 		return take(byMM2, *r.MM2, "what MirrorMaker 2 gives: "+cmp.Or(a.Why, "nothing better was found"))
 	}
-	if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Up <= r.From.Offset && c.Down >= 0 {
+	if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Up <= r.From.Offset && c.Down >= 0 && !w.anewSince(r, c.Time) {
 		what := fmt.Sprintf("equal to MirrorMaker 2's last checkpoint, %s old: nothing better exists", Span(w.now-c.Time))
 		if c.Up < r.From.Offset {
 			what = fmt.Sprintf("MirrorMaker 2's last checkpoint, %s old, of an earlier position (%d): nothing better exists", Span(w.now-c.Time), c.Up)
@@ -233,7 +273,7 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 		return 0, false
 	}
 	x.refusal = &Refusal{Code: Unmapped, Because: fmt.Sprintf("%s-%d has no mapping to %s-%d: %s", r.Topic, r.Partition, r.TargetTopic, r.Partition, why),
-		Next: "--fallback earliest reads all again, latest and timestamp:MS skip what lies before, leave does nothing"}
+		Next: "--fallback earliest reads all again, latest and timestamp:TIME skip what lies before, leave writes nothing, so that consumers start by auto.offset.reset"}
 	return 0, false
 }
 
@@ -266,9 +306,9 @@ func (w *Wants) guard(g *wanted, x *want) {
 		return
 	}
 	if b := r.Before; b != nil && to < b.Offset && to < r.End && !o.AllowRewind {
-		again := fmt.Sprintf("%s by offsets", count(int(min(b.Offset, r.End)-to), "record"))
+		again := "up to " + count(int(min(b.Offset, r.End)-to), "record")
 		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
-			again = count(int(c.Skipped), "record")
+			again = count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
 		return

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // MaxFile is the greatest plan or state file that is read, in bytes.
@@ -87,18 +88,39 @@ func decode(r io.Reader, what string, limit int64, version int, into any) error 
 		SchemaVersion *int `json:"schemaVersion"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return fmt.Errorf("this is no %s of mm2doctor: %w", what, err)
+		return fmt.Errorf("this is no %s of mm2doctor, or a cut one: %w", what, err)
 	}
 	switch {
 	case head.SchemaVersion == nil:
 		return fmt.Errorf("this is no %s of mm2doctor: it has no schemaVersion", what)
 	case *head.SchemaVersion != version:
-		return fmt.Errorf("a %s of schema version %d, and this mm2doctor knows %d", what, *head.SchemaVersion, version)
+		return fmt.Errorf("a %s of schema version %d, and this mm2doctor knows %d; make it again with this one", what, *head.SchemaVersion, version)
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return fmt.Errorf("reading the %s: %w", what, err)
+		return fmt.Errorf("this is no %s of this mm2doctor%s: %s", what, kindOf(b), strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// kindOf tells files of mm2doctor apart that are easily taken for one another.
+func kindOf(b []byte) string {
+	var head struct {
+		Command   string          `json:"command"`
+		Groups    json.RawMessage `json:"groups"`
+		Positions json.RawMessage `json:"positions"`
+		Clusters  json.RawMessage `json:"clusters"`
+	}
+	switch err := json.Unmarshal(b, &head); {
+	case err != nil:
+		return ""
+	case head.Command == "translate" && head.Groups != nil:
+		return " but a plan"
+	case head.Positions != nil:
+		return " but a state file"
+	case head.Clusters != nil:
+		return " but a captured snapshot"
+	}
+	return ""
 }

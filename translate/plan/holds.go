@@ -98,11 +98,12 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 			unread = fmt.Sprintf("up to 3.7.2 MirrorMaker 2 writes its checkpoint over an empty group of type %s at each pass, also backwards (%s: %d), and the version is not known", kind, name, c.Down)
 		}
 	}
+	mayCountOn, _ := w.writer.CountsOn()
 	switch {
-	case wrong != "" && anew && !w.recreated(g) && w.writer.CountsOn(): // 3.4.0 and before would find the same number again
+	case wrong != "" && anew && !w.recreated(g) && mayCountOn: // 3.4.0 and before would find the same number again
 		h := Holds{Status: isOverwrite, Because: wrong + "; this release counts on linearly and would find it again", First: w.forgetFirst(g)}
 		i := slices.IndexFunc(h.First, func(s finding.Step) bool { return s.Text == w.applyStep().Text })
-		h.First = slices.Insert(h.First, i+1, finding.Step{Text: "upgrade MirrorMaker 2 to 3.5.0 or later, which does not count on; without the upgrade leave it stopped until the consumers run on " + w.to.Alias})
+		h.First = slices.Insert(h.First, i+1, finding.Step{Text: "upgrade MirrorMaker 2 to 3.4.1 or later, which does not count on; without the upgrade leave it stopped until the consumers run on " + w.to.Alias})
 		return h
 	case wrong != "" && anew && !w.recreated(g):
 		return Holds{Status: isOverwrite, Because: wrong + "; it translates the position to a number above the value besides", First: w.stopFirst()}

@@ -66,6 +66,8 @@ type Range struct {
 	Counted      bool
 	Below, Above *translate.Sync
 	Syncs        int // how many syncs of the partition the topic still holds
+	// Look is when the syncs were read, in ms, where that was in a captured snapshot of before; 0: now.
+	Look int64
 }
 
 // Count compares one offset with the position that was found, in records: of those that a consumer starting there reads again,

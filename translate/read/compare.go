@@ -316,15 +316,23 @@ func (l *locator) failed(p *pair, is []int, err error) {
 	}
 }
 
-// count compares offsets with an answer; what goes beyond the budget is left to the bounds by offsets.
+// count compares offsets with an answer; what goes beyond the budget is left to the bounds by offsets. Where the records could not
+// decide, the place is what the offset syncs give, and counted from where they meet.
 func (l *locator) count(mt *match.Matcher, a *plan.Answer, also []int64) {
+	place := *a.Records
+	if place.Verdict == match.Unverified {
+		if a.Range == nil || a.Range.Low != a.Range.High {
+			return
+		}
+		place.T, place.Low, place.High = a.Range.Low, a.Range.Low, a.Range.Low
+	}
 	for _, o := range also {
 		c := plan.Count{Offset: o}
-		n, err := mt.Count(*a.Records, []int64{o})
+		n, err := mt.Count(place, []int64{o})
 		if err == nil && len(n) == 1 && n[0].Known {
 			c.ReRead, c.Skipped, c.Known = n[0].ReRead, n[0].Skipped, true
 		} else {
-			low, high := a.Records.Low, a.Records.High
+			low, high := place.Low, place.High
 			at := max(a.Target.Start, min(o, a.Target.End))
 			c.ReRead, c.Skipped = max(0, high-at), max(0, at-low)
 		}

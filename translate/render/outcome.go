@@ -68,13 +68,21 @@ func OutcomeSum(out *apply.Outcome) string {
 		return fmt.Sprintf("nothing was written %s; %s", where, sum)
 	case out.Result == apply.Partial:
 		bad := g.Refused + g.Failed + g.Unknown + g.Differs + g.Partly
-		return fmt.Sprintf("%s: %d of %d groups are as planned %s, %d are not; %s", plan.PartialOutcome, len(out.Groups)-bad, len(out.Groups), where, bad, sum)
+		not := map[bool]string{true: "is not", false: "are not"}[bad == 1]
+		return fmt.Sprintf("%s: %d of %d groups are as planned %s, %d %s; %s", plan.PartialOutcome, len(out.Groups)-bad, len(out.Groups), where, bad, not, sum)
 	case !out.Wrote:
 		return fmt.Sprintf("nothing to write %s; %s", where, sum)
 	case out.Command == "rollback":
-		return fmt.Sprintf("%d groups are as they were %s; %s", len(out.Groups), where, sum)
+		return fmt.Sprintf("%s as they were %s; %s", are(len(out.Groups)), where, sum)
 	}
-	return fmt.Sprintf("%d groups are as planned %s; %s", len(out.Groups), where, sum)
+	return fmt.Sprintf("%s as planned %s; %s", are(len(out.Groups)), where, sum)
+}
+
+func are(groups int) string {
+	if groups == 1 {
+		return "1 group is"
+	}
+	return fmt.Sprintf("%d groups are", groups)
 }
 
 // undone tells of the groups that are not as planned, equal reasons once.
@@ -122,7 +130,7 @@ func (t *text) outcomeRows(out *apply.Outcome) error {
 			for _, p := range g.Partitions {
 				good := p.Action == apply.Written || p.Action == apply.Removed || p.Action == apply.Already || p.Action == apply.Left && p.Code == 0
 				// A group that was refused whole is told above.
-				if good == bad || good && !t.o.Verbose && p.Remark == "" || p.Action == apply.Refused && p.Code == 0 && !t.o.Verbose {
+				if good == bad || good && !t.o.Verbose && p.Remark == "" || p.Action == apply.Refused && (p.Code == 0 || g.Action == apply.Refused && p.Code == g.Code) && !t.o.Verbose {
 					continue
 				}
 				what := string(p.Action)

@@ -34,11 +34,16 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 		return err
 	}
 	t.refusals()
+	t.asTheyAre()
+	t.notCompared()
 	t.findings()
 	t.holds()
 	t.remarks()
 	t.left()
 	t.blank()
+	if now := Now(p); now != "" {
+		t.line(t.clean(now))
+	}
 	t.line(Sum(p))
 	t.next()
 	_, err := w.Write(t.b.Bytes())
@@ -58,6 +63,59 @@ func Sum(p *plan.Plan) string {
 		}
 	}
 	return out
+}
+
+// Now says in one line what the offsets that stand on the cluster to be written would cost consumers that started now, over the
+// partitions that are to be set; empty where none is. "at least" stands before what has an end that is not known.
+func Now(p *plan.Plan) string {
+	var n, without, uncounted int
+	var again, againUpTo, skipped, skippedUpTo int64
+	for i := range p.Groups {
+		for j := range p.Groups[i].Rows {
+			r := &p.Groups[i].Rows[j]
+			if r.Action != plan.Set {
+				continue
+			}
+			n++
+			switch c := r.BeforeCount; {
+			case r.Before == nil:
+				without++
+			case c == nil || c.ReRead < 0 || c.Skipped < 0:
+				uncounted++
+			case !c.Known:
+				againUpTo, skippedUpTo = againUpTo+c.ReRead, skippedUpTo+c.Skipped
+			default:
+				again, againUpTo, skipped, skippedUpTo = again+c.ReRead, againUpTo+c.ReRead, skipped+c.Skipped, skippedUpTo+c.Skipped
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	of := plural(n, "partition")
+	if without == n {
+		return fmt.Sprintf("now on %s: no offset (%s)", p.To.Alias, of)
+	}
+	if without > 0 {
+		of += fmt.Sprintf("; %d without an offset", without)
+	}
+	cost := func(low, high int64) string {
+		if uncounted > 0 {
+			return "at least " + strconv.FormatInt(low, 10)
+		}
+		return span(low, high)
+	}
+	if uncounted > 0 {
+		of += fmt.Sprintf("; %d not counted", uncounted)
+	}
+	return fmt.Sprintf("now on %s: %s records would be read again, %s skipped (%s)", p.To.Alias, cost(again, againUpTo), cost(skipped, skippedUpTo), of)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // span is a count, or its two ends where it is not proved.
@@ -98,7 +156,11 @@ func (t *text) clean(x string) string { return t.s.Clean(x) }
 
 func (t *text) head() {
 	p := t.p
-	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, "source groups", p.Scope.Rule))
+	groups := "source groups"
+	if p.Direction == "reverse" {
+		groups = "groups of " + p.From.Alias
+	}
+	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, groups, p.Scope.Rule))
 	way := fmt.Sprintf("positions from %s, to be written to %s, by flow %s", cluster(p.From), cluster(p.To), p.Flow)
 	if p.Direction == "reverse" {
 		way += ", in reverse"
@@ -244,7 +306,7 @@ func (x *reasons) add(key string, g *plan.Group) {
 		x.order = append(x.order, key)
 		x.group[key] = g
 	}
-	x.ids[key] = append(x.ids[key], g.Group)
+	x.ids[key] = append(x.ids[key], cmp.Or(g.TargetGroup, g.Group))
 }
 
 const someGroups = 20
@@ -266,6 +328,26 @@ func (t *text) refusals() {
 	}
 	t.reasons("Refused:", &whole)
 	t.reasons("Partitions refused in groups that go on:", &parts)
+}
+
+// asTheyAre tells what becomes of partitions that are left, which is not nothing.
+func (t *text) asTheyAre() {
+	var all reasons
+	for i := range t.p.Groups {
+		for _, r := range t.p.Groups[i].Rows {
+			if r.Action == plan.Leave && t.p.Groups[i].Action != plan.Refused {
+				all.add(r.Because, &t.p.Groups[i])
+			}
+		}
+	}
+	if len(all.order) == 0 {
+		return
+	}
+	t.blank()
+	t.hang("", 0, fmt.Sprintf("Left as they are (without an offset on %s consumers start by auto.offset.reset, by default at the end, past all that is there):", t.p.To.Alias))
+	for _, because := range all.order {
+		t.hang("  ", 2, listed(all.ids[because])+": "+because)
+	}
 }
 
 func (t *text) reasons(title string, x *reasons) {
@@ -333,6 +415,47 @@ func (t *text) findings() {
 			t.hang("      next     ", 15, x.Text)
 		}
 	}
+}
+
+// notCompared says why records did not decide where they might have: a bound for want of a right is no bound for want of records.
+func (t *text) notCompared() {
+	var order []string
+	at, first := map[string]int{}, map[string]string{}
+	for i := range t.p.Groups {
+		g := &t.p.Groups[i]
+		for j := range g.Rows {
+			r := &g.Rows[j]
+			_, why, ok := strings.Cut(r.Evidence, "; records: ")
+			if !ok || !r.Wanting() || t.p.From.Lost {
+				continue
+			}
+			if _, after, cut := strings.Cut(why, "could not be compared: "); cut {
+				why = after
+			}
+			key := strings.NewReplacer(fmt.Sprintf("%s-%d", r.TargetTopic, r.Partition), "", fmt.Sprintf("%s-%d", r.Topic, r.Partition), "").Replace(why)
+			if at[key]++; at[key] == 1 {
+				order, first[key] = append(order, key), why
+			}
+		}
+	}
+	for i, key := range order {
+		if i == 0 {
+			t.blank()
+		}
+		if i == 3 {
+			t.line(fmt.Sprintf("%d more reasons: -v", len(order)-i))
+			break
+		}
+		t.line(fmt.Sprintf("Records did not decide in %s:", partitions(at[key])))
+		t.hang("  ", 2, first[key])
+	}
+}
+
+func partitions(n int) string {
+	if n == 1 {
+		return "1 partition"
+	}
+	return fmt.Sprintf("%d partitions", n)
 }
 
 // holds says of each kind of group what MirrorMaker 2 will make of the values, with the steps in their order.
@@ -407,25 +530,28 @@ func (t *text) left() {
 	t.blank()
 	t.line("Left out:")
 	for _, l := range t.p.Scope.Left {
-		t.hang("  ", 2, fmt.Sprintf("%d %s: %s%s", l.Count, l.Reason, strings.Join(l.Some[:min(3, len(l.Some))], ", "), more(l.Count > 3, t.s)))
+		t.hang("  ", 2, fmt.Sprintf("%s: %s%s", l.Reason, strings.Join(l.Some[:min(3, len(l.Some))], ", "), more(l.Count-3, t.s)))
 	}
 }
 
-func more(yes bool, s term.Screen) string {
-	if yes {
-		return ", " + s.Ellipsis()
+func more(n int, s term.Screen) string {
+	if n > 0 {
+		return fmt.Sprintf(", %s %d more", s.Ellipsis(), n)
 	}
 	return ""
 }
 
 func (t *text) next() {
 	switch {
-	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0:
+	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && t.p.Summary.Left > 0 && t.p.Summary.Right == 0:
+		t.line("nothing is written as it is")
+	case t.p.Summary.Set == 0 && t.p.Summary.Refused == 0 && !slices.ContainsFunc(t.p.Findings, func(f finding.Finding) bool { return f.Severity == finding.Error }):
 		t.line("nothing to do")
 	case t.p.Summary.Set == 0:
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
-		t.hang("next: ", 6, t.o.Apply)
+		t.hang("not checked yet: ", 17, "whether somebody without membership moves these offsets, which one look does not show; apply watches them first (--idle-proof)")
+		t.line("next: " + t.clean(t.o.Apply)) // in one line, to be copied
 	}
 }
 

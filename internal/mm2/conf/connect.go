@@ -95,6 +95,28 @@ func readerOf(class string) (Reader, bool) {
 	return 0, false
 }
 
+// RuleWorker says that a value comes from the file of the Connect worker.
+const RuleWorker Rule = "config of the worker"
+
+// FlowOf names the flow that a connector belongs to.
+func FlowOf(c Connector) string {
+	target := "target" // the ConfigDef's default
+	if f := c.Config.Field("target.cluster.alias"); f != nil {
+		target = trim(f.Value.Text())
+	}
+	return trim(c.Config.Get("source.cluster.alias").Text()) + "->" + target
+}
+
+// SetWorker gives all flows the settings of the Connect worker that runs their connectors.
+func (s *Setup) SetWorker(file string, p *confdoc.Properties) {
+	for _, f := range s.Flows {
+		f.worker = settings{}
+		for _, e := range p.Effective() {
+			f.worker.put(e.Key, Effective{Value: e.Value, Written: e.Key, File: file, Line: e.Line, Column: e.Column, Rule: RuleWorker})
+		}
+	}
+}
+
 // ResolveConnectors puts connectors together by source and target alias: one flow for each pair. Of two connectors of a class
 // for the same pair the first counts.
 func ResolveConnectors(cs []Connector, v mm2.Version) *Setup {
