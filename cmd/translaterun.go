@@ -314,6 +314,14 @@ func (o *translateOptions) answers(ctx context.Context, m *made, ps []plan.Posit
 	if err != nil {
 		return nil, &exitError{exitIncomplete, err}
 	}
+	source, _, _ := strings.Cut(m.flow, "->")
+	if n := len(ps); n > 0 && !slices.ContainsFunc(answers, func(a plan.Answer) bool { return a.Unread == "" }) {
+		next := "run again when it is back"
+		if ps[0].From.Cluster == source {
+			next += "; if the cluster is gone for good, translate from what is left with --source-lost"
+		}
+		return nil, &exitError{exitIncomplete, fmt.Errorf("cluster %s stopped answering while it was read: %s; %s", ps[0].From.Cluster, answers[0].Unread, next)}
+	}
 	if m.older != nil {
 		plan.RangesFrom(m.older, m.snap, ps, answers)
 	}

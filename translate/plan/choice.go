@@ -117,12 +117,22 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Evidence = fmt.Sprintf("the state file has the place of position %d, below this one, found %s ago", kept.Offset, Span(max(0, w.now-kept.Time)))
 		return kept.Target, true
 	}
+	if m := a.Records; m != nil && m.Refuted {
+		// Bounds and MirrorMaker 2's own number come from the same syncs.
+		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, so neither they nor MirrorMaker 2's own number count: "+m.Why
+		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
+		return m.T, true
+	}
 	if b := a.Range; b != nil {
 		r.Basis, r.Verdict = byRange, "bound"
 		if b.Low == b.High {
 			r.Verdict = match.Exact.String()
 		}
-		r.Bound, r.ReReadUpTo = &[2]int64{b.Low, b.High}, max(0, b.High-b.Low)
+		low := b.Low
+		if m := a.Records; m != nil && b.Low < b.High {
+			low = max(low, m.Low) // as far as the comparison came, nothing is skipped
+		}
+		r.Bound, r.ReReadUpTo = &[2]int64{low, max(low, b.High)}, max(0, b.High-low)
 		r.Evidence = fmt.Sprintf("bounded by %s", count(b.Syncs, "offset sync"))
 		if b.Look > 0 {
 			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
@@ -135,7 +145,7 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		} else if a.Why != "" {
 			r.Evidence += "; records: " + a.Why
 		}
-		return w.raised(x, b), true
+		return max(low, w.raised(x, b)), true
 	}
 	return w.byMirrorMaker(x, a)
 }
@@ -267,6 +277,9 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 		return take(*a.AtTime)
 	case timed:
 		x.refusal = notKnown(Unmapped, fmt.Sprintf("which record of %s-%d is the first at or after %s", r.TargetTopic, r.Partition, stamp(ms)), &snapshot.Gap{Code: "failed", Why: cmp.Or(a.Why, "not answered")})
+		return 0, false
+	case name == "leave" && a.Unread != "" && r.From != nil && x.wish == nil:
+		x.refusal = notKnown(Unmapped, fmt.Sprintf("where the position %d of %s-%d lies on %s", r.From.Offset, r.Topic, r.Partition, w.to.Alias), &snapshot.Gap{Code: "failed", Why: a.Unread})
 		return 0, false
 	case name == "leave":
 		r.Action, r.Because = Leave, why

@@ -239,3 +239,21 @@ func TestStateOfRefused(t *testing.T) {
 		t.Errorf("%+v", s.Positions)
 	}
 }
+
+// What maps nowhere because the other side could not be read is not left in silence.
+func TestLeftForWantOfReading(t *testing.T) {
+	look := func(unread string) look {
+		return func(p plan.Position) plan.Answer {
+			return plan.Answer{Target: &match.Bounds{Stable: 900000, End: 900000}, Why: "nothing was compared", Unread: unread}
+		}
+	}
+	gone := func(s *snapshot.Snapshot) {
+		s.Flows[0].Syncs = snapshot.None[snapshot.Syncs]()
+		s.Flows[0].Checkpointed = snapshot.Is(snapshot.Checkpoints{})
+	}
+	leave := plan.Selection{Groups: []string{"payments"}, Options: plan.Options{Fallback: "leave", AllowRewind: true}}
+	p := build(t, world(gone), leave, look("cluster a: ListOffsets failed: no progress within the timeout"))
+	if r := rowOf(t, p, "payments", 0); r.Action != plan.Refused || !strings.Contains(r.Because, "no progress within the timeout") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -53,6 +53,9 @@ type Answer struct {
 	AtTime *int64
 	// Why says why Range or Records are missing.
 	Why string
+	// Unread says what could not be read on the side where the position comes from although it was to be: without it, that nothing
+	// maps the position is not known.
+	Unread string
 }
 
 // Range is a bound from offset syncs: T lies in [Low, High], and Low skips nothing that was copied.

@@ -53,16 +53,32 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 // Sum is the plan in one line: "118 to set, 4 already right, 3 refused, re-read 0, skip 0".
 func Sum(p *plan.Plan) string {
 	s := &p.Summary
+	most := ""
+	for i := range p.Groups {
+		for j := range p.Groups[i].Rows {
+			if r := &p.Groups[i].Rows[j]; r.Wanting() && r.Gone > 0 {
+				most = cmp.Or(most, atMost(r))
+			}
+		}
+	}
 	out := fmt.Sprintf("%d to set, %d already right, %d refused, re-read %s, skip %d", s.Set, s.Right, s.Refused, span(s.ReRead, s.ReReadUpTo), s.Skipped)
 	for _, x := range []struct {
-		n    int64
-		what string
-	}{{int64(s.Left), "left as it is"}, {s.Gone, "gone"}, {s.NotMirrored, "not yet mirrored"}} {
+		n          int64
+		most, what string
+	}{{int64(s.Left), "", "left as it is"}, {s.Gone, most, "gone"}, {s.NotMirrored, "", "not yet mirrored"}} {
 		if x.n > 0 {
-			out += fmt.Sprintf(", %d %s", x.n, x.what)
+			out += fmt.Sprintf(", %s%d %s", x.most, x.n, x.what)
 		}
 	}
 	return out
+}
+
+// atMost marks what is counted from a lower bound: the position itself may lie above the records that are gone.
+func atMost(r *plan.Row) string {
+	if r.Bound != nil && r.Bound[0] < r.Bound[1] && (r.Verdict == "bound" || r.Verdict == "unverified" || r.Verdict == "ambiguous") {
+		return "up to "
+	}
+	return ""
 }
 
 // Now says in one line what the offsets that stand on the cluster to be written would cost consumers that started now, over the
@@ -278,7 +294,7 @@ func what(r *plan.Row) string {
 		out += " " + r.Refusal.String()
 	case r.Action == plan.Leave:
 	case r.Clamped != "" && r.Gone > 0:
-		out += fmt.Sprintf(", %d gone", r.Gone)
+		out += fmt.Sprintf(", %s%d gone", atMost(r), r.Gone)
 	case r.Clamped != "":
 		out += ", " + r.Clamped
 	}
