@@ -17,6 +17,9 @@ import (
 	"github.com/mm2doctor/mm2doctor/translate/read"
 )
 
+// defaultBudget is how much of user records is read where nothing is said.
+const defaultBudget = "1GB,5m"
+
 // translateOptions are the flags of translate.
 type translateOptions struct {
 	diagnoseOptions
@@ -31,10 +34,8 @@ type translateOptions struct {
 	Apply bool
 	applying
 
-	older string // the captured snapshot that stands for a lost source
+	bundleFile string // the captured snapshot that stands for a lost source
 }
-
-const defaultBudget = "1GB,5m"
 
 // selection are the flags that say what is translated and what may be done.
 type selection struct {
@@ -307,6 +308,8 @@ func (o *translateOptions) checkFlags() error {
 		o.NoRecords = false // there are no records to compare
 	case o.StateIn != "" && !o.SourceLost:
 		return usage("--state is for a source that is gone: add --source-lost; to keep positions use --state-out")
+	case o.StateOut != "" && (o.Reverse || o.SourceLost):
+		return usage("--state-out keeps what the flow's source holds, while it answers; leave it out with --reverse and --source-lost")
 	case o.Reverse && o.SourceLost:
 		return usage("--reverse reads both clusters; without the source there is nothing to go back to")
 	case o.FromFile != "" && o.Reverse:

@@ -425,7 +425,11 @@ func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 		o.Flows = []string{p.Flow}
 	}
 	if len(o.Files)+len(o.ConnectURL) > 0 {
-		return o.look(ctx)
+		s, err := o.look(ctx)
+		if err == nil && p.From.Lost {
+			s.giveUp(p.Flow)
+		}
+		return s, err
 	}
 	l, err := o.load(o.streams.In)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,7 @@ type made struct {
 	report  *diagnose.Report
 	plan    *plan.Plan
 	stats   read.Stats
+	older   *snapshot.Snapshot // a captured snapshot that stands for a lost source
 }
 
 // make reads both clusters and makes the plan. The result is not nil where there is a session to close.
@@ -49,7 +51,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{session: s}
+	m := &made{session: s, older: older}
 	if m.flow, err = o.oneFlow(s); err != nil {
 		return m, err
 	}
@@ -57,6 +59,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	if err != nil {
 		return m, err
 	}
+	s.alsoGroups(sel.GroupMap)
 	if o.SourceLost {
 		sel.Bundle = older
 		s.giveUp(m.flow)
@@ -73,7 +76,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	}
 	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool(), Only: plan.Checks})
 	wants, err := plan.Wanted(m.snap, m.report, sel)
-	var unread plan.Unread
+	var unread *plan.NotRead
 	switch {
 	case errors.As(err, &unread):
 		return m, &exitError{exitIncomplete, err}
@@ -110,7 +113,7 @@ func (o *translateOptions) olderLook() (*snapshot.Snapshot, error) {
 		if found != nil {
 			return nil, usage("%s: only one captured snapshot can stand for the source; name the newest", o.Files[i])
 		}
-		found, o.older = s, o.Files[i]
+		found, o.bundleFile = s, o.Files[i]
 		o.Files = slices.Delete(slices.Clone(o.Files), i, i+1)
 		i--
 	}
@@ -241,6 +244,18 @@ func (s *session) problem() *snapshot.Problem {
 	return &ps[0]
 }
 
+// alsoGroups reads the groups that positions are carried to under another id, whatever --group leaves out.
+func (s *session) alsoGroups(renamed map[string]string) {
+	if len(renamed) == 0 {
+		return
+	}
+	ids := slices.Sorted(maps.Values(renamed))
+	s.request.Literal = append(s.request.Literal, ids...)
+	if want := s.request.Want; want != nil {
+		s.request.Want = func(id string) bool { return want(id) || slices.Contains(ids, id) }
+	}
+}
+
 // giveUp makes sure that nothing dials the source of the flow.
 func (s *session) giveUp(flow string) {
 	alias, _, _ := strings.Cut(flow, "->")
@@ -248,7 +263,7 @@ func (s *session) giveUp(flow string) {
 		c := &s.request.Clusters[i]
 		if c.Alias == alias {
 			c.Client = nil
-			c.Failed = &snapshot.Contact{Code: 1, What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
+			c.Failed = &snapshot.Contact{What: "cluster " + alias, Why: "given up by --source-lost: nothing dials it", Next: "leave out --source-lost when the cluster answers again"}
 		}
 	}
 }
@@ -298,6 +313,17 @@ func (o *translateOptions) answers(ctx context.Context, m *made, ps []plan.Posit
 	}
 	if err != nil {
 		return nil, &exitError{exitIncomplete, err}
+	}
+	source, _, _ := strings.Cut(m.flow, "->")
+	if n := len(ps); n > 0 && !slices.ContainsFunc(answers, func(a plan.Answer) bool { return a.Unread == "" }) {
+		next := "run again when it is back"
+		if ps[0].From.Cluster == source {
+			next += "; if the cluster is gone for good, translate from what is left with --source-lost"
+		}
+		return nil, &exitError{exitIncomplete, fmt.Errorf("cluster %s stopped answering while it was read: %s; %s", ps[0].From.Cluster, answers[0].Unread, next)}
+	}
+	if m.older != nil {
+		plan.RangesFrom(m.older, m.snap, ps, answers)
 	}
 	return answers, nil
 }
@@ -358,8 +384,8 @@ func (o *translateOptions) applyCommand(p *plan.Plan, live bool) string {
 // again are the arguments that make the same plan once more.
 func (o *translateOptions) again(p *plan.Plan) []string {
 	args := o.evidenceArgs()
-	if o.older != "" {
-		args = append(args, o.older)
+	if o.bundleFile != "" {
+		args = append(args, o.bundleFile)
 	}
 	if len(o.Flows) == 0 && len(o.Files) > 0 {
 		args = append(args, "--flow", flowFlag(p.Flow))

@@ -28,9 +28,13 @@ func (r Rules) Flow() *snapshot.Flow { return r.f.Flow }
 // Version is the release of MirrorMaker 2; zero where it is not known.
 func (r Rules) Version() mm2.Version { return r.f.gens.version }
 
-// CountsOn says that some release that may be at work counts on linearly from the newest offset sync (up to 3.4.0), so that its
-// translations may lie behind records that were never read.
-func (r Rules) CountsOn() bool { return r.f.gens.set.Has(mm2.G1) || r.f.gens.set.Has(mm2.G2) }
+// CountsOn says whether the release at work may be, and whether it must be, one that counts on linearly from the newest offset
+// sync (up to 3.4.0), so that its translations may lie behind records that were never read.
+func (r Rules) CountsOn() (may, must bool) {
+	s := r.f.gens.set
+	may = s.Has(mm2.G1) || s.Has(mm2.G2)
+	return may, may && !s.Has(mm2.G3) && !s.Has(mm2.G4) && !s.Has(mm2.G5)
+}
 
 // Remote is the name of a source topic's copy. Where the policy's rule is not known it is a guess, and sure is false.
 func (r Rules) Remote(topic string) (name string, sure bool) {

@@ -43,6 +43,9 @@ func gapOf(alias, api, resource string, err error) *snapshot.Gap {
 }
 
 func (cl *cluster) unreachable() *snapshot.Gap {
+	if c := cl.out.Contact; c != nil && c.Code == 0 { // it was told not to ask
+		return &snapshot.Gap{Code: "given-up", Cluster: cl.Alias, Why: c.Why}
+	}
 	return &snapshot.Gap{Code: "unreachable", Cluster: cl.Alias, Why: "the cluster could not be reached: see " + contactCode(cl.out.Contact)}
 }
 

@@ -47,6 +47,9 @@ func Build(w *Wants, answers []Answer, tool diagnose.Tool) *Plan {
 		p.Summary.add(&g.g)
 	}
 	p.Findings = append(slices.Clone(w.findings), told.out...)
+	if f := w.tellUnsure(); f != nil {
+		p.Findings = append(p.Findings, *f)
+	}
 	slices.SortStableFunc(p.Findings, func(a, b finding.Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Code, b.Code))
 	})
@@ -158,15 +161,17 @@ func (s *Summary) add(g *Group) {
 	for i := range g.Rows {
 		r := &g.Rows[i]
 		switch r.Action {
-		case Set:
-			s.Set++
+		case Set, Right:
+			if r.Action == Set {
+				s.Set++
+			} else {
+				s.Right++
+			}
 			s.ReRead += r.ReRead
 			s.ReReadUpTo += r.ReReadUpTo
 			s.Skipped += r.Skipped
 			s.Gone += r.Gone
 			s.NotMirrored += r.NotMirrored
-		case Right:
-			s.Right++
 		case Refused:
 			s.Refused++
 		case Leave:

@@ -96,10 +96,21 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		}
 		return m.T, true
 	}
-	if s := x.state; s != nil && s.Target >= 0 && strings.HasPrefix(s.Verdict, match.Exact.String()) && s.Target <= r.End && (s.TargetTopicID == "" || r.TargetTopicID == "" || s.TargetTopicID == r.TargetTopicID) {
-		r.Basis, r.Verdict, r.Evidence = byState, s.Verdict, fmt.Sprintf("found %s ago, while both clusters answered", Span(r.FromAgeMs))
-		r.Bound = &[2]int64{s.Target, s.Target}
-		return s.Target, true
+	kept := w.kept(x)
+	if kept != nil && kept.Offset == r.From.Offset {
+		r.Basis, r.Verdict, r.Evidence = byState, kept.Verdict, fmt.Sprintf("found %s ago, while both clusters answered", Span(max(0, w.now-kept.Time)))
+		r.Bound = &[2]int64{kept.Target, kept.Target}
+		return kept.Target, true
+	}
+	if kept != nil && w.keptIsBest(x, a, kept.Target) {
+		high := r.End
+		if a.Range != nil {
+			high = max(kept.Target, a.Range.High)
+		}
+		r.Basis, r.Verdict = byState, "bound"
+		r.Bound, r.ReReadUpTo = &[2]int64{kept.Target, high}, max(0, high-kept.Target)
+		r.Evidence = fmt.Sprintf("the state file has the place of position %d, below this one, found %s ago", kept.Offset, Span(max(0, w.now-kept.Time)))
+		return kept.Target, true
 	}
 	if b := a.Range; b != nil {
 		r.Basis, r.Verdict = byRange, "bound"
@@ -108,6 +119,9 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		}
 		r.Bound, r.ReReadUpTo = &[2]int64{b.Low, b.High}, max(0, b.High-b.Low)
 		r.Evidence = fmt.Sprintf("bounded by %s", count(b.Syncs, "offset sync"))
+		if b.Look > 0 {
+			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
+		}
 		if b.Below != nil {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
 		}
@@ -116,9 +130,31 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		} else if a.Why != "" {
 			r.Evidence += "; records: " + a.Why
 		}
+		if c := w.checkpointAbove(x, b); c != nil {
+			r.Basis, r.Bound, r.ReReadUpTo, r.Sync = byCheckpoint, &[2]int64{c.Down, b.High}, b.High-c.Down, nil
+			if c.Down == b.High {
+				r.Verdict = match.Exact.String()
+			}
+			r.Evidence = fmt.Sprintf("MirrorMaker 2's last checkpoint, %s old, lies above the lower bound %d; %s", Span(max(0, w.now-c.Time)), b.Low, r.Evidence)
+			return c.Down, true
+		}
 		return b.Low, true
 	}
 	return w.byMirrorMaker(x, a)
+}
+
+// checkpointAbove is MirrorMaker 2's last word where it lies higher than what is left of the offset syncs of a source that is gone:
+// from 3.4.1 on (KAFKA-12468) it skips nothing either. nil where it does not, or where that is not sure.
+func (w *Wants) checkpointAbove(x *want, b *Range) *snapshot.Checkpoint {
+	c, st := x.checkpoint.Get()
+	if !w.from.lost || st != snapshot.Known || c.Up > x.row.From.Offset || c.Down <= b.Low || c.Down > b.High || x.elsewhere || x.syncs.Swapped ||
+		w.writer == nil || x.syncs.Flow != w.writer.Flow().Name() || w.anewSince(&x.row, c.Time) {
+		return nil
+	}
+	if may, _ := w.countsOn(); may {
+		return nil
+	}
+	return &c
 }
 
 // lowOf is the lowest offset that the position may have had on the target, for counting what is gone.
@@ -139,18 +175,28 @@ func (w *Wants) byMirrorMaker(x *want, a *Answer) (int64, bool) {
 	take := func(basis string, at int64, evidence string) (int64, bool) {
 		r.Basis, r.Verdict, r.Evidence = basis, "bound", evidence
 		r.Bound, r.ReReadUpTo = &[2]int64{at, max(at, r.End)}, max(0, r.End-at)
-		if w.writer.CountsOn() {
+		if may, must := w.countsOn(); may {
 			r.Verdict = match.Unverified.String()
-			if at > r.LogStart && !w.sel.Options.AllowSkip {
+			switch {
+			case at <= r.LogStart || w.sel.Options.AllowSkip:
+			case w.sel.Options.Fallback == "earliest":
+				return 0, false
+			case !must && w.sel.SourceLost: // what would tell the release is given up
+				r.Evidence += "; which release wrote it is not known, and up to 3.4.0 the number may lie behind records that were never read: --mm2-version tells"
+				w.unsure = append(w.unsure, x)
+			default:
 				x.refusal = &Refusal{Code: WouldSkip, Because: fmt.Sprintf("only MirrorMaker 2's own number %d is left for %s-%d, and a release up to 3.4.0 counts on linearly: whether it skips records cannot be told", at, r.TargetTopic, r.Partition), Next: "--mm2-version where the release is newer; --allow-skip to take it; --fallback earliest to read all again"}
 			}
 		}
 		return at, x.refusal == nil
 	}
+	if x.elsewhere {
+		return 0, false // MirrorMaker 2's number is one of another topic
+	}
 	if r.MM2 != nil {
 		return take(byMM2, *r.MM2, "what MirrorMaker 2 gives: "+cmp.Or(a.Why, "nothing better was found"))
 	}
-	if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Up <= r.From.Offset && c.Down >= 0 {
+	if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Up <= r.From.Offset && c.Down >= 0 && !w.anewSince(r, c.Time) {
 		what := fmt.Sprintf("equal to MirrorMaker 2's last checkpoint, %s old: nothing better exists", Span(w.now-c.Time))
 		if c.Up < r.From.Offset {
 			what = fmt.Sprintf("MirrorMaker 2's last checkpoint, %s old, of an earlier position (%d): nothing better exists", Span(w.now-c.Time), c.Up)
@@ -223,6 +269,9 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 	case timed:
 		x.refusal = notKnown(Unmapped, fmt.Sprintf("which record of %s-%d is the first at or after %s", r.TargetTopic, r.Partition, stamp(ms)), &snapshot.Gap{Code: "failed", Why: cmp.Or(a.Why, "not answered")})
 		return 0, false
+	case name == "leave" && a.Unread != "" && r.From != nil && x.wish == nil:
+		x.refusal = notKnown(Unmapped, fmt.Sprintf("where the position %d of %s-%d lies on %s", r.From.Offset, r.Topic, r.Partition, w.to.Alias), &snapshot.Gap{Code: "failed", Why: a.Unread})
+		return 0, false
 	case name == "leave":
 		r.Action, r.Because = Leave, why
 		return 0, false
@@ -262,8 +311,8 @@ func (w *Wants) guard(g *wanted, x *want) {
 	}
 	if b := r.Before; b != nil && to < b.Offset && to < r.End && !o.AllowRewind {
 		again := "up to " + count(int(min(b.Offset, r.End)-to), "record")
-		if c := r.BeforeCount; c != nil && c.Known && r.Basis != byFile && r.Verdict == match.Exact.String() {
-			again = count(int(c.Skipped), "record")
+		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
+			again = count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
 		return

@@ -17,8 +17,11 @@ func StateOf(p *Plan) *State {
 			}
 			x := StatePartition{Group: g.Group, Topic: r.Topic, TargetTopic: r.TargetTopic, Partition: r.Partition, TopicID: r.TopicID, TargetTopicID: r.TargetTopicID,
 				Offset: r.From.Offset, Metadata: r.From.Metadata, Target: -1, Verdict: r.Verdict, Time: at}
-			if r.To != nil {
+			switch {
+			case r.To != nil:
 				x.Target = *r.To
+			case r.Bound != nil && r.Bound[0] == r.Bound[1]: // refused for now; where it is was found all the same
+				x.Target = r.Bound[0]
 			}
 			s.Positions = append(s.Positions, x)
 		}

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/translate/match"
 )
 
 // last is a position that somebody remembers of a cluster that is gone.
@@ -14,7 +16,6 @@ type last struct {
 	at       int64 // ms
 	basis    string
 	from     Committed
-	state    *StatePartition
 	topicKey rowKey
 }
 
@@ -29,10 +30,18 @@ func (p *planner) remembered() {
 		}
 	}
 	f := p.flow.Flow()
+	var strange []string
 	if s := p.sel.State; s != nil && !p.sel.Reverse {
 		for i := range s.Positions {
 			x := &s.Positions[i]
-			take(rowKey{x.Group, x.Topic, x.Partition}, last{at: x.Time, basis: "state", from: Committed{Offset: x.Offset, Epoch: kafka.NoEpoch, Metadata: x.Metadata}, state: x})
+			take(rowKey{x.Group, x.Topic, x.Partition}, last{at: x.Time, basis: "state", from: Committed{Offset: x.Offset, Epoch: kafka.NoEpoch, Metadata: x.Metadata}})
+			if x.Target >= 0 && strings.HasPrefix(x.Verdict, match.Exact.String()) {
+				tp := kafka.TopicPartition{Topic: x.Topic, Partition: x.Partition}
+				if p.pairs == nil {
+					p.pairs = map[kafka.TopicPartition][]*StatePartition{}
+				}
+				p.pairs[tp] = append(p.pairs[tp], x)
+			}
 		}
 	}
 	if b := p.sel.Bundle; b != nil {
@@ -54,7 +63,9 @@ func (p *planner) remembered() {
 			topic, ok := p.flow.Upstream(x.Topic)
 			if !ok {
 				if name, _ := p.flow.Remote(x.Topic); name != x.Topic {
-					continue // no copy of this flow
+					p.leave("checkpoints of topics that are no copies by the names that this flow gives", x.Group+" "+x.Topic)
+					strange = append(strange, x.Topic)
+					continue
 				}
 				topic = x.Topic
 			}
@@ -97,9 +108,7 @@ func (p *planner) remembered() {
 			p.leave("partitions with a negative committed offset, which is none", fmt.Sprintf("%s %s-%d", k.group, k.topic, k.part))
 			continue
 		}
-		if x := p.row(w, k.topic, k.part, &l.from, l.basis, max(0, p.now-l.at)); x != nil {
-			x.state = l.state
-		}
+		p.row(w, k.topic, k.part, &l.from, l.basis, max(0, p.now-l.at))
 	}
 	for id, w := range groups {
 		if len(w.rows) > 0 || len(w.refusals) > 0 {
@@ -114,6 +123,17 @@ func (p *planner) remembered() {
 		if !slices.ContainsFunc(keys, func(k rowKey) bool { return p.matches(pattern, k.group) }) {
 			p.nothing(pattern)
 		}
+	}
+	if len(p.Wants.groups) == 0 && len(p.findings) == 0 { // nothing found is not nothing to do
+		r := &Refusal{Code: Unmapped, Slug: "nothing-remembered", Because: fmt.Sprintf("no position of %s is remembered: neither checkpoints of %s nor a state file or a captured snapshot tell any", p.from.Alias, f.Name()), Next: "give what was kept while " + p.from.Alias + " answered (--state FILE, a captured snapshot), or set offsets of your own with --from-file"}
+		switch {
+		case len(strange) > 0:
+			r.Because = fmt.Sprintf("the checkpoints of %s are about topics such as %s, which are no copies by the names that this flow gives: another replication policy made them", f.Name(), strange[0])
+			r.Next = "give the configuration that names the policy (mm2.properties with replication.policy.class), instead of addresses alone"
+		case f.Checkpointed.Unknown():
+			r.Because += fmt.Sprintf("; checkpoints could not be read (%s)", f.Checkpointed.Why())
+		}
+		p.findings = append(p.findings, p.finding(r))
 	}
 	if f.Checkpointed.Unknown() {
 		p.scope.Rule += fmt.Sprintf("; checkpoints could not be read (%s)", f.Checkpointed.Why())

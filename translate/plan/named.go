@@ -2,45 +2,11 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 )
-
-// mapped refuses other names for what does not exist: a typing error there would write offsets under a name that nobody meant.
-func (p *planner) mapped() error {
-	if p.from.lost {
-		return nil // what there was is told by what is remembered
-	}
-	if gs, st := p.from.Groups.Get(); st == snapshot.Known && p.from.GroupsComplete.Or(false) {
-		for _, id := range slices.Sorted(maps.Keys(p.sel.GroupMap)) {
-			if !slices.ContainsFunc(gs, func(g snapshot.Group) bool { return g.ID == id }) {
-				return fmt.Errorf("--group-map %s=%s: there is no group %s on %s; give the id that it has there first", id, p.sel.GroupMap[id], id, p.from.Alias)
-			}
-		}
-	}
-	for _, topic := range slices.Sorted(maps.Keys(p.sel.TopicMap)) {
-		if p.from.topic(topic).Absent() {
-			return fmt.Errorf("--topic-map %s=%s: there is no topic %s on %s; give the name that it has there first", topic, p.sel.TopicMap[topic], topic, p.from.Alias)
-		}
-	}
-	return nil
-}
-
-// apart refuses a plan in which two groups would be written to one.
-func (p *planner) apart() error {
-	by := map[string]string{}
-	for _, g := range p.Wants.groups {
-		id, to := g.g.Group, g.g.TargetGroup
-		if other, twice := by[to]; twice && other != id {
-			return fmt.Errorf("groups %s and %s would both be written to group %s on %s, one over the other; give one of them another name with --group-map, or leave it out with --group", min(id, other), max(id, other), to, p.to.Alias)
-		}
-		by[to] = id
-	}
-	return nil
-}
 
 // unnamed tells of --topic patterns that no topic matches: never "nothing to do".
 func (p *planner) unnamed() {

@@ -53,6 +53,9 @@ type Answer struct {
 	AtTime *int64
 	// Why says why Range or Records are missing.
 	Why string
+	// Unread says what could not be read on the side where the position comes from although it was to be: without it, that nothing
+	// maps the position is not known.
+	Unread string
 }
 
 // Range is a bound from offset syncs: T lies in [Low, High], and Low skips nothing that was copied.
@@ -66,6 +69,8 @@ type Range struct {
 	Counted      bool
 	Below, Above *translate.Sync
 	Syncs        int // how many syncs of the partition the topic still holds
+	// Look is when the syncs were read, in ms, where that was in a captured snapshot of before; 0: now.
+	Look int64
 }
 
 // Count compares one offset with the position that was found, in records: of those that a consumer starting there reads again,

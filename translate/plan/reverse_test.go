@@ -145,7 +145,7 @@ func TestSourceLost(t *testing.T) {
 	}{
 		{"newer and exact", func(*plan.StatePartition) {}, 899000, 999000, "state"},
 		{"older than the checkpoint", func(x *plan.StatePartition) { x.Time = 1 }, 896901, 998400, "checkpoint"},
-		{"the copy was made anew", func(x *plan.StatePartition) { x.TargetTopicID = "before" }, 896901, 999000, "checkpoint"},
+		{"the copy was made anew, after the checkpoint too", func(x *plan.StatePartition) { x.TargetTopicID = "before" }, -1, 999000, ""},
 		{"not proved", func(x *plan.StatePartition) { x.Verdict = "ambiguous" }, 896901, 999000, "checkpoint"},
 		{"beyond the end", func(x *plan.StatePartition) { x.Target = 900001 }, 896901, 999000, "checkpoint"},
 		{"rewound since the checkpoint", func(x *plan.StatePartition) { x.Offset, x.Target, x.Verdict = 100, -1, "" }, -1, 100, ""},

@@ -119,6 +119,10 @@ func (p *planner) row(g *wanted, topic string, part int32, from *Committed, basi
 	}
 	w := &want{pos: -1, group: g.g.Group, row: Row{Topic: topic, TargetTopic: r.target, Partition: part, TopicID: p.from.topicID(topic), TargetTopicID: p.to.topicID(r.target), From: from, FromBasis: basis, FromAgeMs: age, Epoch: kafka.NoEpoch, SourceEnd: -1, LogStart: -1, Stable: -1, End: -1}}
 	w.checkpoint = snapshot.NotKnown[snapshot.Checkpoint](notAsked)
+	if to := p.sel.TopicMap[topic]; to != "" && r.rules != nil {
+		name, sure := r.rules.Remote(topic)
+		w.elsewhere = sure && name != to && p.to.topic(name).Known()
+	}
 	g.rows = append(g.rows, w)
 	if r.refusal != nil {
 		w.refusal = r.refusal

@@ -57,8 +57,10 @@ type Wants struct {
 	positions []Position
 	scope     Scope
 	findings  []finding.Finding
-	all       []*Refusal // of the whole plan
-	now       int64      // ms
+	all       []*Refusal                                 // of the whole plan
+	now       int64                                      // ms
+	pairs     map[kafka.TopicPartition][]*StatePartition // positions of a state file whose place is proved, by offset
+	unsure    []*want                                    // taken although the release that wrote them is not known
 }
 
 // wanted is one group with the rows that it will have.
@@ -82,7 +84,7 @@ type want struct {
 	syncs      SyncsRef
 	target     snapshot.Fact[snapshot.Partition]
 	checkpoint snapshot.Fact[snapshot.Checkpoint] // of the flow that writes the target
-	state      *StatePartition                    // where the position comes from a state file
+	elsewhere  bool                               // --topic-map names another topic than MirrorMaker 2's own
 }
 
 // planner chooses.
@@ -104,6 +106,13 @@ type rowKey struct {
 	part         int32
 }
 
+// NotRead is the error of a plan that cannot be made since a cluster did not tell what it rests on.
+type NotRead struct{ Why string }
+
+func (e *NotRead) Error() string { return e.Why }
+
+func notRead(format string, args ...any) error { return &NotRead{fmt.Sprintf(format, args...)} }
+
 // Wanted chooses groups and positions from a snapshot and the report over it. It fails where the selection itself cannot be
 // followed (no such flow, a pattern that does not compile, groups that could not be listed); what cannot be translated becomes a
 // refusal of the plan.
@@ -120,10 +129,7 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 		}
 	}
 	if p.to.Groups.Unknown() {
-		return nil, Unread{fmt.Errorf("the groups of %s could not be listed (%s), so nothing can be planned there; connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())}
-	}
-	if err := p.mapped(); err != nil {
-		return nil, err
+		return nil, notRead("the groups of %s could not be listed (%s), so nothing can be planned there: connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())
 	}
 	var err error
 	switch {
@@ -137,10 +143,9 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 	if err != nil {
 		return nil, err
 	}
-	if err := p.apart(); err != nil {
-		return nil, err
-	}
 	p.unnamed()
+	p.collisions()
+	p.unusedMaps()
 	p.whole()
 	slices.SortFunc(p.Wants.groups, func(a, b *wanted) int { return cmp.Compare(a.g.Group, b.g.Group) })
 	for _, g := range p.Wants.groups {
@@ -266,7 +271,7 @@ func literally(patterns []string, name string) bool { return slices.Contains(pat
 // committed takes the positions that groups have committed.
 func (p *planner) committed() error {
 	if p.from.Groups.Unknown() {
-		return Unread{fmt.Errorf("the groups of %s could not be listed (%s), so there are no positions to carry over; connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())}
+		return notRead("the groups of %s could not be listed (%s), so there are no positions to carry over: connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())
 	}
 	gs := p.from.Groups.Or(nil)
 	matched := map[string]bool{}
@@ -330,12 +335,6 @@ func (p *planner) tellRule(unknownFilter string) {
 		p.scope.Rule += "; groups of " + p.from.Alias + " that an ACL hides are not among them"
 	}
 }
-
-// Unread is the failure of a plan for want of what a cluster did not tell: nothing is wrong with what was asked for.
-type Unread struct{ error }
-
-// Unwrap gives the failure itself.
-func (u Unread) Unwrap() error { return u.error }
 
 // nothing is for a pattern that no group of the source matches: never "done".
 func (p *planner) nothing(pattern string) {

@@ -22,6 +22,11 @@ func (p *planner) whole() {
 			p.all = append(p.all, r)
 		}
 	}
+	if b := p.sel.Bundle; b != nil && p.sel.SourceLost {
+		if r := p.bundleFits(b); r != nil {
+			p.all = append(p.all, r)
+		}
+	}
 	if r := p.direction(); r != nil {
 		p.all = append(p.all, r)
 	}
@@ -49,6 +54,36 @@ func (p *planner) stateFits(s *State) *Refusal {
 		return &Refusal{Code: WrongCluster, Because: fmt.Sprintf("the state file speaks of flow %s, not %s", s.Flow, f.Name()), Next: next}
 	case id != "" && s.TargetID != "" && id != s.TargetID:
 		return &Refusal{Code: WrongCluster, Because: fmt.Sprintf("the state file was kept for target cluster %s, and %s is %s", s.TargetID, p.to.Alias, id), Next: next}
+	}
+	return nil
+}
+
+// bundleFits refuses a captured snapshot of other clusters: its positions would be those of other topics.
+func (p *planner) bundleFits(b *snapshot.Snapshot) *Refusal {
+	next := "give the snapshot that was captured of this flow"
+	old := newSide(b, p.to.Alias, false).ID.Or("")
+	switch id := p.to.ID.Or(""); {
+	case p.olderFlow() == nil:
+		return &Refusal{Code: WrongCluster, Because: fmt.Sprintf("the captured snapshot does not hold the flow %s", p.flow.Flow().Name()), Next: next}
+	case id != "" && old != "" && id != old:
+		return &Refusal{Code: WrongCluster, Because: fmt.Sprintf("the captured snapshot is of target cluster %s, and %s is %s", old, p.to.Alias, id), Next: next}
+	}
+	if s := p.sel.State; s != nil {
+		if src := newSide(b, p.from.Alias, false).ID.Or(""); src != "" && s.SourceID != "" && src != s.SourceID {
+			return &Refusal{Code: WrongCluster, Because: fmt.Sprintf("the captured snapshot is of source cluster %s, and the state file was kept of %s", src, s.SourceID), Next: "leave out the one that is not of this flow"}
+		}
+	}
+	return nil
+}
+
+// olderFlow is the flow in the captured snapshot that stands for a lost source; nil without.
+func (p *planner) olderFlow() *snapshot.Flow {
+	if b := p.sel.Bundle; b != nil {
+		for i := range b.Flows {
+			if b.Flows[i].Name() == p.flow.Flow().Name() {
+				return &b.Flows[i]
+			}
+		}
 	}
 	return nil
 }
@@ -105,10 +140,13 @@ func (p *planner) direction() *Refusal {
 	if len(against) > 0 && !p.sel.Reverse {
 		return &Refusal{Code: Direction, Because: fmt.Sprintf("nothing of %s was found, but %s: you have probably exchanged source and target", f.Name(), strings.Join(against, " and ")), Next: "exchange them, or name the other flow (--flow), or say --reverse for a failback"}
 	}
-	if slices.ContainsFunc(p.Wants.groups, func(g *wanted) bool {
-		return slices.ContainsFunc(g.rows, func(w *want) bool { return w.state != nil && w.state.Target >= 0 })
-	}) {
+	if len(p.pairs) > 0 {
 		return nil // the state file was kept while both clusters answered
+	}
+	if old := p.olderFlow(); old != nil {
+		if v, ok := old.Syncs.Get(); ok == snapshot.Known && len(v.Partitions) > 0 {
+			return nil
+		}
 	}
 	why := func(name string, st snapshot.State, gap *snapshot.Gap) string {
 		if st == snapshot.Unknown {

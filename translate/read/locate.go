@@ -2,6 +2,7 @@ package read
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -146,6 +147,8 @@ func (l *locator) byRanges() {
 			if p.src.err == nil {
 				b := p.src.Bounds
 				a.Source = &b
+			} else if g := (*lost)(nil); !errors.As(p.src.err, &g) {
+				a.Unread = reason("the source's log could not be looked at", p.from, p.src.err)
 			}
 			if p.dst.err != nil {
 				because(a, reason("the target's log could not be looked at", p.to, p.dst.err))

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/translate/ranges"
+)
+
+// kept is the proved place of a state file at or next below the position, of whatever group: the copies at or after the place of
+// an earlier position hold every record of a later one too. It must be of the topics as they are, and not younger than the
+// position: a topic made anew in between counts from 0 again.
+func (w *Wants) kept(x *want) *StatePartition {
+	r := &x.row
+	if x.syncs.Swapped || r.From == nil {
+		return nil
+	}
+	at := w.now - r.FromAgeMs
+	var best *StatePartition
+	for _, s := range w.pairs[kafka.TopicPartition{Topic: r.Topic, Partition: r.Partition}] {
+		switch {
+		case s.Offset > r.From.Offset || s.Time > at || s.Target > r.End || s.TargetTopic != r.TargetTopic:
+		case s.TargetTopicID != "" && r.TargetTopicID != "" && s.TargetTopicID != r.TargetTopicID:
+		case s.TopicID != "" && r.TopicID != "" && s.TopicID != r.TopicID:
+		case best == nil || s.Offset > best.Offset || s.Offset == best.Offset && s.Time > best.Time:
+			best = s
+		}
+	}
+	return best
+}
+
+// anewSince says that the copy was deleted and made anew after a time, in ms: a state file or a captured snapshot of that time or
+// later knows it by another id. Numbers of before are those of other records.
+func (w *Wants) anewSince(r *Row, at int64) bool {
+	other := func(id string) bool { return id != "" && r.TargetTopicID != "" && id != r.TargetTopicID }
+	if s := w.sel.State; s != nil {
+		for i := range s.Positions {
+			if x := &s.Positions[i]; x.TargetTopic == r.TargetTopic && x.Time >= at && other(x.TargetTopicID) {
+				return true
+			}
+		}
+	}
+	if b := w.sel.Bundle; b != nil && b.Taken >= at {
+		return other(newSide(b, w.to.Alias, false).topicID(r.TargetTopic))
+	}
+	return false
+}
+
+// keptIsBest says that neither offset syncs nor the checkpoint prove a higher place. All of them are lower bounds.
+func (w *Wants) keptIsBest(x *want, a *Answer, at int64) bool {
+	if a.Range != nil && a.Range.Low > at {
+		return false
+	}
+	may, _ := w.countsOn()
+	c, st := x.checkpoint.Get()
+	return may || st != snapshot.Known || c.Up > x.row.From.Offset || c.Down <= at
+}
+
+// countsOn says whether MirrorMaker 2 may be, and whether it must be, of a release that counts on linearly. A captured snapshot
+// with offset syncs tells it where they are lost now.
+func (w *Wants) countsOn() (may, must bool) {
+	if w.writer == nil {
+		return true, false
+	}
+	may, must = w.writer.CountsOn()
+	if !may || must || w.sel.Bundle == nil {
+		return may, must
+	}
+	for _, r := range diagnose.RulesOf(w.sel.Bundle) {
+		if r.Flow().Name() == w.writer.Flow().Name() {
+			return r.CountsOn()
+		}
+	}
+	return may, must
+}
+
+// tellUnsure warns once of numbers whose writer is not known; nil without any.
+func (w *Wants) tellUnsure() *finding.Finding {
+	n := 0
+	for _, x := range w.unsure {
+		if x.row.Action == Set || x.row.Action == Right {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	f := w.finding(&Refusal{Code: WouldSkip, Slug: "may-skip", Because: fmt.Sprintf("%s of this plan rest on MirrorMaker 2's checkpoint alone, and which release wrote it is not known now that %s is given up: up to 3.4.0 it counted on linearly, and such a number may lie behind records that were never read", count(n, "offset"), w.from.Alias),
+		Next: "say which release mirrored (--mm2-version 3.9.1): from 3.4.1 on the checkpoint skips nothing; where it was older, --fallback earliest reads all again"})
+	f.Severity, f.SubjectCount = finding.Warning, n
+	return &f
+}
+
+// RangesFrom bounds positions by the offset syncs of a captured snapshot where those of now cannot be read; now is the look at
+// the cluster that is written. What was written since lies behind what was then, so that the low ends still skip nothing.
+func RangesFrom(old, now *snapshot.Snapshot, ps []Position, as []Answer) {
+	for i := range ps {
+		p := &ps[i]
+		if i >= len(as) || as[i].Range != nil || as[i].Target == nil || p.Syncs.Swapped {
+			continue
+		}
+		a := &as[i]
+		before, target := newSide(old, p.To.Cluster, false), newSide(now, p.To.Cluster, false)
+		if x, y := before.topicID(p.To.Topic), target.topicID(p.To.Topic); x != "" && y != "" && x != y {
+			a.Why = fmt.Sprintf("%s was made anew since the captured snapshot, whose offset syncs speak of the one before", p.To.Topic)
+			continue
+		}
+		at := slices.IndexFunc(old.Flows, func(f snapshot.Flow) bool { return f.Name() == p.Syncs.Flow })
+		if at < 0 {
+			continue
+		}
+		syncs, st := old.Flows[at].Syncs.Get()
+		if st != snapshot.Known {
+			continue
+		}
+		r, why := RangeOf(partitionSyncs(&syncs, p.Syncs.Of), p.Offset, ranges.Ends{Source: -1, Target: a.Target.End})
+		if r == nil {
+			a.Why = why
+			continue
+		}
+		r.Look = old.Taken
+		r.High = max(r.Low, min(r.High, a.Target.End))
+		if r.Open {
+			r.High = a.Target.End
+		}
+		a.Range, a.Why, a.Also = r, "", nil
+		low, high := max(a.Target.Start, min(r.Low, a.Target.End)), max(a.Target.Start, min(r.High, a.Target.End))
+		for _, o := range p.Also {
+			o2 := max(a.Target.Start, min(o, a.Target.End))
+			a.Also = append(a.Also, Count{Offset: o, ReRead: max(0, high-o2), Skipped: max(0, o2-low)})
+		}
+	}
+}
