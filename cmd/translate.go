@@ -34,7 +34,7 @@ type translateOptions struct {
 	Apply bool
 	applying
 
-	bundleFile string // the captured snapshot that stands for a lost source
+	older string // the captured snapshot that stands for a lost source
 }
 
 // selection are the flags that say what is translated and what may be done.

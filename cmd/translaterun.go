@@ -76,7 +76,7 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	}
 	m.report, _ = diagnose.Run(m.snap, diagnose.Options{Command: "translate", Tool: tool(), Only: plan.Checks})
 	wants, err := plan.Wanted(m.snap, m.report, sel)
-	var unread *plan.NotRead
+	var unread plan.Unread
 	switch {
 	case errors.As(err, &unread):
 		return m, &exitError{exitIncomplete, err}
@@ -113,7 +113,7 @@ func (o *translateOptions) olderLook() (*snapshot.Snapshot, error) {
 		if found != nil {
 			return nil, usage("%s: only one captured snapshot can stand for the source; name the newest", o.Files[i])
 		}
-		found, o.bundleFile = s, o.Files[i]
+		found, o.older = s, o.Files[i]
 		o.Files = slices.Delete(slices.Clone(o.Files), i, i+1)
 		i--
 	}
@@ -384,8 +384,8 @@ func (o *translateOptions) applyCommand(p *plan.Plan, live bool) string {
 // again are the arguments that make the same plan once more.
 func (o *translateOptions) again(p *plan.Plan) []string {
 	args := o.evidenceArgs()
-	if o.bundleFile != "" {
-		args = append(args, o.bundleFile)
+	if o.older != "" {
+		args = append(args, o.older)
 	}
 	if len(o.Flows) == 0 && len(o.Files) > 0 {
 		args = append(args, "--flow", flowFlag(p.Flow))

@@ -35,6 +35,10 @@ func (c *collector) logs(ctx context.Context, flows []snapshot.Flow) {
 				}
 			}
 		}
+		on, _ := dst.out.Groups.Get()
+		for i := range on { // share groups that go back to the source
+			maps.Copy(dst.needed, shared(&on[i]))
+		}
 	}
 	for _, first := range []bool{true, false} {
 		c.each(func(cl *cluster) {
@@ -79,8 +83,21 @@ func committedTopics(gs snapshot.Fact[[]snapshot.Group]) []string {
 				seen[o.Topic] = true
 			}
 		}
+		for t := range shared(&list[i]) {
+			seen[t] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// shared are the topics of a share group: where it has not begun with a partition yet, the ends are all that there is.
+func shared(g *snapshot.Group) map[string]bool {
+	out := map[string]bool{}
+	ps, _ := g.Shares.Get()
+	for _, p := range ps {
+		out[p.Topic] = true
+	}
+	return out
 }
 
 func (cl *cluster) ends(ctx context.Context, names []string) {

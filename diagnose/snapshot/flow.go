@@ -240,7 +240,7 @@ type PartitionSyncs struct {
 	Topic     string `json:"topic"`
 	Partition int32  `json:"partition"`
 	Count     int64  `json:"count"`
-	Rewinds   int64  `json:"rewinds,omitempty"` // how often S.up or S.down went back
+	Rewinds   int64  `json:"rewinds,omitempty"` // how often S.up or S.down went back, or one of them stayed while the other went on
 	// DownBack is how many of them took S.down back: another writer, or another target topic.
 	DownBack int64 `json:"downBack,omitempty"`
 	// LastRewind is the newest step back: the sync before it and the sync after it.

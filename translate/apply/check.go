@@ -191,7 +191,9 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 	}
 	seen := r.state != Left || r.write // not the first reading
 	before := r.before
-	r.found = now
+	r.found, r.lag = now, o.Lag
+	// The start of a share group may stand where it is to be, and its acknowledgements beyond.
+	anew := j.share() && r.plan.Action == plan.Set && r.past == nil && !e.back && j.same(before, r.want)
 	switch {
 	case r.past != nil && (r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs) && !e.back:
 		// The journal knows it as done: only whether it is still there is looked at.
@@ -201,7 +203,7 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 		if !j.same(now, r.want) {
 			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%s was written, and %s is there now", show(r.want), show(now))
 		}
-	case j.same(now, r.want), r.plan.Action == plan.Right && now != nil && r.plan.To != nil && now.Offset == *r.plan.To:
+	case j.same(now, r.want) && !anew, r.plan.Action == plan.Right && now != nil && r.plan.To != nil && now.Offset == *r.plan.To:
 		r.write, r.state = false, Already
 		if r.past != nil {
 			if r.state = Written; r.want == nil {
@@ -282,6 +284,10 @@ func (e *engine) logs(j *job, topics map[string]TopicNow) {
 			j.refuse(plan.PlanStale, fmt.Sprintf("the log of %s ends at %d, below its end %d when the plan was made: it was cut", r.tp, part.End, r.plan.End), nextReplan)
 		case r.want.Offset < part.LogStart:
 			e.raise(r, part.LogStart)
+		}
+		if was := r.plan.BeforeLag; was != nil && r.lag != nil && !e.back && r.past == nil && part.Err == nil && part.End-*r.lag > r.plan.End-*was {
+			// The plan took its end after the lag, and this end was taken before: growth alone cannot look like this.
+			j.refuse(plan.PlanStale, fmt.Sprintf("the share group has done records of %s since the plan was made: %d were open of a log to %d, and %d are of one to %d", r.tp, *was, r.plan.End, *r.lag, part.End), nextReplan)
 		}
 		if j.refusal != nil {
 			return

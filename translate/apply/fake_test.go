@@ -56,6 +56,7 @@ type worldGroup struct {
 	kind    kafka.GroupType
 	holders []string
 	offsets map[kafka.TopicPartition]plan.Committed
+	open    map[kafka.TopicPartition]int64 // the lag of a share group
 }
 
 func tp(topic string, p int32) kafka.TopicPartition {
@@ -104,7 +105,11 @@ func (w *world) Groups(_ context.Context, ids []string) map[string]GroupNow {
 				now.State = kafka.StateStable
 			}
 			for k, o := range g.offsets {
-				now.Offsets[k] = OffsetNow{Committed: o}
+				x := OffsetNow{Committed: o}
+				if lag, ok := g.open[k]; ok {
+					x.Lag = &lag
+				}
+				now.Offsets[k] = x
 			}
 			out[id] = now
 		}
@@ -296,10 +301,10 @@ func scene() (*world, *plan.Plan) {
 	w := &world{
 		fuse: &fuse{}, id: "target-id", ends: map[EpochQuery]int64{},
 		groups: map[string]*worldGroup{
-			"full": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(5, 2, "old"), tp("a.t", 1): *at(6, -1, ""), tp("other", 0): *at(1, 0, "")}},
-			"half": {kafka.TypeConsumer, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(7, 0, "x")}},
-			"pool": {kafka.TypeShare, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(3, -1, "")}},
-			"same": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(100, -1, "m")}},
+			"full": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(5, 2, "old"), tp("a.t", 1): *at(6, -1, ""), tp("other", 0): *at(1, 0, "")}, nil},
+			"half": {kafka.TypeConsumer, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(7, 0, "x")}, nil},
+			"pool": {kafka.TypeShare, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(3, -1, "")}, nil},
+			"same": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(100, -1, "m")}, nil},
 		},
 		topics: map[string]TopicNow{
 			"a.t": {ID: "id-t", Partitions: map[int32]PartitionNow{0: log0(1000), 1: log0(1000)}},

@@ -42,6 +42,7 @@ type row struct {
 	write  bool            // to be written
 	state  State
 	found  *plan.Committed
+	lag    *int64 // beside found
 	code   finding.Code
 	why    string
 	remark string

@@ -77,6 +77,11 @@ func TestRefusals(t *testing.T) {
 				p.Groups[4].Rows[i].TargetTopic = "a.s"
 			}
 		}, "pool2", 702, "does not name a.s-2"},
+		{"share group done something since", func(w *world, p *plan.Plan) {
+			w.groups["pool"].open = map[kafka.TopicPartition]int64{tp("a.t", 0): 990}
+			lag := int64(997)
+			p.Groups[3].Rows[0].BeforeLag = &lag
+		}, "pool", 702, "has done records of a.t-0 since the plan was made: 997 were open of a log to 1000, and 990 are of one to 1000"},
 		{"refused by the plan", func(w *world, p *plan.Plan) {
 			g := &p.Groups[1]
 			g.Action, g.Refusal, g.Because = plan.Refused, 704, "would go back"
@@ -674,5 +679,26 @@ func TestParallel(t *testing.T) {
 	o.Parallel = 4
 	if out, err := Run(t.Context(), p, locked(w), nil, &paper{fuse: &fuse{}}, o); err != nil || out.Result != Done || w.state() != one || one != planned {
 		t.Errorf("%v\n%s", err, w.state())
+	}
+}
+
+// TestShareAnew: a share group that is to go back to the start that it still has is written all the same, since its
+// acknowledgements lie beyond; and growth of the log is nobody's doing.
+func TestShareAnew(t *testing.T) {
+	w, p := scene()
+	r := &p.Groups[3].Rows[0]
+	to, lag := int64(3), int64(500)
+	r.To, r.BeforeLag = &to, &lag
+	w.topics["a.t"] = TopicNow{ID: "id-t", Partitions: map[int32]PartitionNow{0: log0(1100), 1: log0(1000)}}
+	w.groups["pool"].open = map[kafka.TopicPartition]int64{tp("a.t", 0): 600}
+	p.Seal()
+	out, err := Run(t.Context(), p, w, nil, &paper{fuse: w.fuse}, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range out.Groups {
+		if g.Group == "pool" && (g.Action != Written || g.Partitions[0].Action != Written) {
+			t.Errorf("%+v", g)
+		}
 	}
 }

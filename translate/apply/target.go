@@ -61,6 +61,7 @@ type GroupNow struct {
 type OffsetNow struct {
 	plan.Committed
 	Err error
+	Lag *int64 // of a share group: records from the start on that are not done; nil where the broker does not tell
 }
 
 // TopicNow is a topic as just read. Err with kafka.UnknownTopicOrPartition says that it does not exist.

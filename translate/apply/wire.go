@@ -54,17 +54,24 @@ func (l link) Groups(ctx context.Context, ids []string) map[string]GroupNow {
 		if s.Type == kafka.TypeShare {
 			g.Err = errors.Join(g.Err, starts[id].Err)
 			for _, o := range starts[id].Offsets {
-				g.Offsets[kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = OffsetNow{plan.Committed{Offset: o.Start, Epoch: kafka.NoEpoch}, o.Err}
+				g.Offsets[kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = OffsetNow{Committed: plan.Committed{Offset: o.Start, Epoch: kafka.NoEpoch}, Err: o.Err, Lag: lagOf(o)}
 			}
 		} else {
 			g.Err = errors.Join(g.Err, offsets[id].Err)
 			for _, o := range offsets[id].Offsets {
-				g.Offsets[kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = OffsetNow{plan.Committed{Offset: o.Offset, Epoch: o.Epoch, Metadata: o.Metadata}, o.Err}
+				g.Offsets[kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = OffsetNow{Committed: plan.Committed{Offset: o.Offset, Epoch: o.Epoch, Metadata: o.Metadata}, Err: o.Err}
 			}
 		}
 		out[id] = g
 	}
 	return out
+}
+
+func lagOf(o wire.ShareOffset) *int64 {
+	if o.Lag < 0 {
+		return nil
+	}
+	return &o.Lag
 }
 
 // holder names a member by what finds its process: client id, host, instance.
@@ -87,7 +94,7 @@ func (l link) Offsets(ctx context.Context, groups []string) map[string]GroupNow 
 	for id, r := range l.c.FetchOffsets(ctx, groups) {
 		g := GroupNow{Offsets: map[kafka.TopicPartition]OffsetNow{}, Err: r.Err}
 		for _, o := range r.Offsets {
-			g.Offsets[kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = OffsetNow{plan.Committed{Offset: o.Offset, Epoch: o.Epoch, Metadata: o.Metadata}, o.Err}
+			g.Offsets[kafka.TopicPartition{Topic: o.Topic, Partition: o.Partition}] = OffsetNow{Committed: plan.Committed{Offset: o.Offset, Epoch: o.Epoch, Metadata: o.Metadata}, Err: o.Err}
 		}
 		out[id] = g
 	}

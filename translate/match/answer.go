@@ -61,6 +61,8 @@ type Answer struct {
 	// Between is how many records a consumer may at most read again from T on because the place is not proved: those of the target
 	// from Low up to High. 0 where it is proved.
 	Between int64
+	// Refuted says that records of the partition contradict its offset syncs: nothing may be concluded from them alone.
+	Refuted bool
 	// Read is how many records were read.
 	Read int
 	// Transformed says that headers differ between original and copy (a transformation on the way).

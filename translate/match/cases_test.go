@@ -81,9 +81,13 @@ func TestCases(t *testing.T) {
 		{"mirrored once more", side(0, run(0, 60)...), side(0, join(run(0, 50), run(40, 60))...), []translate.Sync{{}, {Upstream: 40, Downstream: 50}}, Options{}, 45, Answer{T: 55, Verdict: Exact}},
 		{"mirrored once more, the sync lost", side(0, run(0, 60)...), side(0, join(run(0, 50), run(40, 60))...), first, Options{}, 45, Answer{T: 45, Verdict: ExactRepeat}},
 		{"target made anew", side(0, run(0, 60)...), side(0, run(40, 60)...), []translate.Sync{{}, {Upstream: 30, Downstream: 30}, {Upstream: 40, Downstream: 0}}, Options{}, 35, Answer{T: 0, Verdict: Exact}},
+		{"target made anew, its first syncs lost", side(0, run(0, 5200)...), side(0, run(4500, 5200)...), []translate.Sync{{Upstream: 4700, Downstream: 200}}, Options{}, 1395, Answer{T: 0, Verdict: Exact}},
+		{"target made anew, its first syncs lost, an old one left", side(0, run(0, 5200)...), side(0, run(4500, 5200)...), []translate.Sync{{Upstream: 100, Downstream: 100}, {Upstream: 4700, Downstream: 200}}, Options{}, 1395, Answer{T: 0, Verdict: Exact}},
 		{"syncs of another flow", side(0, run(0, 60)...), side(0, run(20, 60)...), []translate.Sync{{Upstream: 10, Downstream: 10}, {Upstream: 25, Downstream: 25}}, Options{}, 40, Answer{T: 20, Verdict: Exact}},
 		{"back to the first of two copies", side(0, join(run(0, 50), run(40, 60))...), side(0, run(0, 60)...), []translate.Sync{{}, {Upstream: 50, Downstream: 40}}, Options{Reverse: true}, 20, Answer{T: 20, Verdict: Exact}},
 		{"back to the second of two copies", side(0, join(run(0, 50), run(40, 60))...), side(0, run(0, 60)...), []translate.Sync{{}, {Upstream: 50, Downstream: 40}}, Options{Reverse: true}, 55, Answer{T: 45, Verdict: Ambiguous}},
+		{"back behind local records of one topic", side(0, join(run(0, 40), run(100, 107))...), side(0, run(0, 40)...), first, Options{Reverse: true, Foreign: true}, 43, Answer{T: 40, Verdict: NotMirrored, Uncopied: 7}},
+		{"back before local records of one topic", side(0, join(run(0, 40), run(100, 107))...), side(0, run(0, 40)...), first, Options{Reverse: true, Foreign: true}, 30, Answer{T: 30, Verdict: Exact}},
 		{"back from the end of the copy", side(0, run(0, 50)...), side(0, run(0, 60)...), first, Options{Reverse: true}, 50, Answer{T: 50, Verdict: Exact}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

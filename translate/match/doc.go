@@ -11,7 +11,12 @@
 // (narrow.go). Where an earlier copy may have come further, the lower of both answers is used (doubt.go); a position that may
 // stand on the target once more later is not called exact (border.go).
 //
+// What has lost its original, or differs in nothing from its neighbours, is told by its number: counted from the copy of the first
+// record left (original.go), or along both logs where they are whole and go along to the first sync or to both ends (even.go). Where
+// the target holds more than that, alike records are called exact no more (whole.go).
+//
 // What cannot be seen: records whose payloads and times are all alike, of which the syncs were lost that show where MirrorMaker 2
-// began again, or that a topic was made anew. The newest syncs survive in a compacted topic, so that this takes a damaged one.
-// Stretches too long to read are taken as mirrored once where the target holds no more offsets there than the source.
+// began again, or that a topic was made anew; and, where nothing but the number tells, repeats that make up exactly for records that
+// were left out. The newest syncs survive in a compacted topic, so that this takes a damaged one. Stretches too long to read are
+// taken as mirrored once where the target holds no more offsets there than the source.
 package match

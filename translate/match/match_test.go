@@ -154,6 +154,7 @@ func TestShares(t *testing.T) {
 		{"all syncs", life{keep: []int{100}}, "unique, once true, all syncs true", 95, proved},
 		{"all syncs, compacted", life{keep: []int{100}}, "unique, once true, all syncs true, compacted", 50, safe},
 		{"all syncs, alike", life{keep: []int{100}}, "alike, once true, all syncs true", 70, safe},
+		{"all syncs, originals gone", life{keep: []int{100}}, "unique, once true, all syncs true, originals gone", 40, proved},
 		{"all syncs, mirrored again", life{crash: true, keep: []int{100}}, "unique, once false, all syncs true", 80, safe},
 		{"few syncs", life{keep: []int{8, 10, 12}}, "unique, once true, all syncs false", 90, safe},
 		{"few syncs, mirrored again", life{crash: true, keep: []int{8, 10, 12}}, "unique, once false, all syncs false", 70, safe},

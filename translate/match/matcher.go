@@ -1,6 +1,7 @@
 package match
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/mm2doctor/mm2doctor/translate"
@@ -42,6 +43,7 @@ type Matcher struct {
 
 	chain   []link
 	base    int   // links before this one belong to an earlier topic
+	firstOf int   // the base for which the target's first records were looked up
 	runs    []int // where S.up falls: the first link of each run, ascending
 	borders map[int]border
 	far     int64 // the last source offset that is known to be copied by the newest run
@@ -53,6 +55,9 @@ type Matcher struct {
 	widest  []int64 // by link: the most target offsets between two neighbours from here on
 
 	known   known
+	heads   head
+	even    even
+	tail    int64     // records of the target after the newest sync's copy for which the source holds none, where records repeat
 	mode    Isolation // as given, or as decided by comparing
 	skipped Flags     // what the walk in hand leaves out of the source
 
@@ -103,7 +108,7 @@ func (m *Matcher) Locate(u int64) (Answer, error) {
 		a.Verdict = NotMirrored
 		a.Uncopied += u - m.s.End
 	}
-	a.Read = m.spent
+	a.Read, a.Refuted = m.spent, m.base > 0 || m.tail > 0
 	return a, nil
 }
 
@@ -146,6 +151,10 @@ func (m *Matcher) finish(a Answer) (Answer, error) {
 	}
 	a.T, a.Low = min(a.T, m.d.End), min(a.Low, m.d.End)
 	a.High = min(max(a.High, a.T), m.d.End)
+	if m.tail > 0 && a.Verdict >= Ambiguous && a.T < m.d.Stable {
+		a.Low, a.High, a.Verdict, a.Gone = a.T, m.d.End, Ambiguous, 0
+		a.Why = fmt.Sprintf("after the newest offset sync the target holds more records than the source (%d), and they are alike: the syncs may be of another flow, or of an earlier copy", m.tail)
+	}
 	if a.Verdict == Exact && a.T < m.d.Stable && !m.o.Reverse {
 		if repeats, err := m.repeats(a); err != nil {
 			return Answer{}, err

@@ -28,10 +28,11 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 	if i >= 0 {
 		add(m.chain[i].Upstream, m.chain[i].Downstream)
 	}
-	if i+1 < cut && i+1 >= m.base {
-		x := m.chain[i+1]
+	next := max(i+1, m.base)
+	if next < cut {
+		x := m.chain[next]
 		add(x.Upstream, x.Downstream)
-		if st, err := m.anchor(i + 1); err != nil {
+		if st, err := m.anchor(next); err != nil {
 			return start{}, false, err
 		} else if st == agrees && !m.o.Reverse {
 			top = min(top, x.Downstream+1)
@@ -43,8 +44,8 @@ func (m *Matcher) narrow(i, cut int, floor, end int64) (start, bool, error) {
 	if cut == len(m.chain) && i+1 == cut {
 		add(m.s.End, m.d.End)
 	}
-	if i+1 < cut && i+1 >= m.base && !m.o.Reverse {
-		if x, found, err := m.backwards(i+1, floor); err != nil || found {
+	if next < cut && !m.o.Reverse {
+		if x, found, err := m.backwards(next, floor); err != nil || found {
 			return x, found, quiet(err)
 		}
 	}

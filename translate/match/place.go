@@ -41,7 +41,7 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 		return Answer{}, err
 	}
 	if m.u < m.s.Start {
-		return m.original(i, cut, floor, trust)
+		return m.original(i, cut, end, floor, trust)
 	}
 	from, ok, err := m.start(i)
 	if k := m.known; k.valid && k.link == i && k.at.s.Offset <= m.u {
@@ -54,6 +54,13 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 		a, _ := exact(m.chain[i].Downstream, "an offset sync of this very record")
 		a.Anchor = m.sync(i)
 		return a, nil
+	}
+	if !ok {
+		if x, level, err := m.level(i, cut); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if level && err == nil {
+			from, ok = x, true
+		}
 	}
 	top, err := m.top(i, cut, trust)
 	if err != nil {
@@ -92,6 +99,13 @@ func (m *Matcher) place(cut int, end int64) (Answer, error) {
 	}
 	if best.Why != "" {
 		return best, nil
+	}
+	if i < m.base {
+		if x, even, err := m.evenly(); err != nil && err != errBudget {
+			return Answer{}, err
+		} else if even && err == nil {
+			return m.from(x, top, end, floor)
+		}
 	}
 	return Answer{T: floor, Low: floor, High: end, Why: "no record near the position could be matched"}, nil
 }
@@ -135,11 +149,12 @@ func (m *Matcher) floor(i int) (int64, bool, error) {
 
 // top is the link above the position, as a pair: the copy cannot lie behind it.
 func (m *Matcher) top(i, cut int, trust bool) (*pair, error) {
-	if i+1 >= cut || i+1 < m.base {
+	i = max(i+1, m.base)
+	if i >= cut {
 		return nil, nil
 	}
-	x := m.chain[i+1]
-	st, err := m.anchor(i + 1)
+	x := m.chain[i]
+	st, err := m.anchor(i)
 	if err != nil || st == differs || st == missing && !trust {
 		return nil, err
 	}
@@ -225,37 +240,4 @@ func (m *Matcher) before(x start, floor int64) (Answer, error) {
 	a, err := m.withoutLower(t, floor)
 	a.Transformed = x.mask&HeaderSets == 0
 	return a, err
-}
-
-// original is for a position whose record is gone on the source: the syncs around it bound the place. Counting the records
-// between their copies does not, since a stretch that was mirrored twice cannot be told without the originals.
-func (m *Matcher) original(i, cut int, floor int64, trust bool) (Answer, error) {
-	high := m.d.End
-	if i+1 < cut && i+1 >= m.base {
-		if st, err := m.anchor(i + 1); err != nil {
-			return Answer{}, err
-		} else if st == agrees || trust {
-			high = m.chain[i+1].Downstream
-		}
-	}
-	a := Answer{T: floor, Low: floor, High: max(floor, high), Verdict: Ambiguous, Anchor: m.sync(i), Why: "the record is gone on the source; the offset syncs around it bound it"}
-	if trust && m.chain[i].Upstream == m.u {
-		a.High, a.Verdict, a.Why = floor, Exact, "an offset sync of this very record"
-		return a, nil
-	}
-	if floor <= m.d.Start && high <= m.d.Start {
-		a.T, a.Low, a.High, a.Verdict, a.Why = m.d.Start, m.d.Start, m.d.Start, Gone, "the target holds nothing of the position any more"
-		a.Gone = max(0, m.s.Start-m.u)
-		return a, nil
-	}
-	if a.High-a.Low <= 4096 {
-		rs, err := m.all(m.dst, a.Low, a.High, committed)
-		if err != nil {
-			return a, quiet(err)
-		}
-		if len(rs) == 0 && a.High < m.d.End {
-			a.T, a.Low, a.Verdict, a.Why = a.High, a.High, Exact, "between two offset syncs there is only one place"
-		}
-	}
-	return a, nil
 }

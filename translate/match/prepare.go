@@ -1,6 +1,10 @@
 package match
 
-import "github.com/mm2doctor/mm2doctor/translate"
+import (
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/translate"
+)
 
 // mostPrepare is how many records may be read for one fact of the whole partition.
 const mostPrepare = 16384
@@ -22,12 +26,18 @@ func (m *Matcher) prepare() error {
 				return err
 			}
 		}
-		m.built = true
+		m.built, m.firstOf = true, -1
 	}
-	m.doubts, m.known = nil, known{}
+	m.doubts, m.known, m.heads, m.even, m.tail = nil, known{}, head{}, even{}, 0
 	if !m.o.Reverse {
 		for base := -1; base != m.base; {
 			base = m.base
+			if m.firstOf != base {
+				if err := m.firsts(); err != nil {
+					return err
+				}
+				m.firstOf = base
+			}
 			m.cut, m.end, m.doubts = len(m.chain), m.d.End, nil
 			if err := m.whole(); err != nil {
 				return err
@@ -74,18 +84,33 @@ func (m *Matcher) ends() error {
 			m.chain = append(m.chain, link{Sync: translate.Sync{Upstream: p.s.Offset, Downstream: p.d.Offset}, found: true})
 		}
 	}
-	if len(m.chain) == 0 {
+	return nil
+}
+
+// firsts looks the first records of the target up on the source where the first sync that counts stands far from them, or where the
+// source holds much more before it than the target: a position may lie before the first copy.
+func (m *Matcher) firsts() error {
+	n := len(m.chain)
+	if n == 0 || m.d.End <= m.d.Start || m.s.End <= m.s.Start {
 		return nil
 	}
-	if x := m.chain[0]; (n == 0 || x.Downstream-m.d.Start > farEnd) && x.Downstream > m.d.Start {
-		shifts := []int64{m.s.Start - m.d.Start, x.Upstream - x.Downstream}
-		p, ok, err := m.lookUp(m.d.Start, min(m.d.End, m.d.Start+edge), shifts, false)
-		if err != nil {
-			return quiet(err)
+	shifts := []int64{m.s.Start - m.d.Start, m.chain[n-1].Upstream - m.chain[n-1].Downstream}
+	if m.base < n {
+		x := m.chain[m.base]
+		up, down := x.Upstream-m.s.Start, x.Downstream-m.d.Start
+		if down <= 0 || down <= farEnd && up <= 2*down+512 {
+			return nil
 		}
-		if ok && p.d.Offset < x.Downstream && p.s.Offset < x.Upstream {
-			m.chain = append([]link{{Sync: translate.Sync{Upstream: p.s.Offset, Downstream: p.d.Offset}, found: true}}, m.chain...)
-		}
+		shifts[1] = x.Upstream - x.Downstream
+	}
+	p, ok, err := m.lookUp(m.d.Start, min(m.d.End, m.d.Start+edge), shifts, false)
+	if err != nil || !ok {
+		return quiet(err)
+	}
+	if m.base == n || p.d.Offset < m.chain[m.base].Downstream && p.s.Offset < m.chain[m.base].Upstream {
+		m.chain = slices.Insert(m.chain, m.base, link{Sync: translate.Sync{Upstream: p.s.Offset, Downstream: p.d.Offset}, found: true})
+		m.borders = map[int]border{}
+		m.split()
 	}
 	return nil
 }

@@ -1,6 +1,12 @@
 package match
 
-import "slices"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mm2doctor/mm2doctor/translate"
+)
 
 // reversed finds the original of a position of a copy. The copy may hold a stretch twice; each of its records has one original,
 // and a position in the second stretch goes back to the original of the record that stands there: whoever came into the copy there
@@ -39,7 +45,8 @@ func (m *Matcher) reversed() (Answer, error) {
 		if err != nil || len(rs) > 0 {
 			return m.stepped(t, rs, err)
 		}
-		if alone, err := m.alone(t.r.d, x.mask); err != nil || !alone {
+		alone, even, err := m.proved(x, i, t.r.d)
+		if err != nil || !alone && !even {
 			a, _ := low(m.d.Start, t.r.d.Offset, "only records that stand more than once agree")
 			return a, quiet(err)
 		}
@@ -47,31 +54,60 @@ func (m *Matcher) reversed() (Answer, error) {
 		if m.o.Foreign && t.p != nil {
 			a.T, a.Low, a.High = t.p.d.Offset+1, t.p.d.Offset+1, t.p.d.Offset+1
 		}
-		return m.twice(a, i, t.r.s, x.mask)
+		return m.twice(a, i, t.r.s, x.mask, !alone)
 	default:
 		if rs, err := m.all(m.src, t.p.s.Offset+1, m.s.End, committed); err != nil || len(rs) > 0 {
+			if a, ok, err := m.local(t.p.d, rs, err); ok || err != nil {
+				return a, err
+			}
 			a, _ := low(m.d.Start, m.d.End, "records of the copy after the last agreement have no original")
 			return a, quiet(err)
 		}
-		if alone, err := m.alone(t.p.d, x.mask); err != nil || !alone {
+		alone, even, err := m.proved(x, i, t.p.d)
+		if err != nil || !alone && !even {
 			a, _ := low(m.d.Start, m.d.End, "only records that stand more than once agree")
 			return a, quiet(err)
 		}
 		a, _ := exact(t.p.d.Offset+1, "after the original of the last record of the copy")
-		return m.twice(a, i, t.p.s, x.mask)
+		return m.twice(a, i, t.p.s, x.mask, !alone)
 	}
+}
+
+// local is for a topic of one name on both sides: what stands after the last copy, where the original's log ends with that record,
+// was written to the copy's side by others, and is not on the other.
+func (m *Matcher) local(last Record, rs []Record, err error) (Answer, bool, error) {
+	if !m.o.Foreign || err != nil {
+		return Answer{}, false, nil
+	}
+	ds, err := m.all(m.dst, last.Offset+1, m.d.End, committed)
+	if err != nil || len(ds) > 0 {
+		return Answer{}, false, quiet(err)
+	}
+	read := 0
+	for _, r := range rs {
+		if r.Offset < m.u {
+			read++
+		}
+	}
+	return Answer{T: m.d.Stable, Low: m.d.Stable, High: m.d.Stable, Verdict: NotMirrored, Uncopied: int64(len(rs)),
+		Why: fmt.Sprintf("they stand after the last record that is on both sides (%d of them before the position)", read)}, true, nil
 }
 
 // compareReversed walks from the copy: everything that it holds may have an original, also one that was aborted there.
 func (m *Matcher) compareReversed(x start) (trail, error) {
 	m.skipped = Control
-	s := &cursor{side: m.src, next: max(x.up, m.s.Start), end: m.s.End, keep: committed, spent: &m.spent, most: m.most}
+	s, d := m.back(x)
+	return walk(s, d, m.u, x.mask, x.strict)
+}
+
+func (m *Matcher) back(x start) (s, d *cursor) {
+	s = &cursor{side: m.src, next: max(x.up, m.s.Start), end: m.s.End, keep: committed, spent: &m.spent, most: m.most}
 	keep := data
 	if m.mode == Committed {
 		keep = committed
 	}
-	d := &cursor{side: m.dst, next: max(x.down, m.d.Start), end: m.d.End, keep: keep, spent: &m.spent, most: m.most}
-	return walk(s, d, m.u, x.mask, x.strict)
+	d = &cursor{side: m.dst, next: max(x.down, m.d.Start), end: m.d.End, keep: keep, spent: &m.spent, most: m.most}
+	return s, d
 }
 
 // stepped is for a position whose own record was not matched: as many records before the next agreement as the copy has there, or
@@ -119,8 +155,53 @@ func (m *Matcher) alone(r Record, mask Mask) (bool, error) {
 	return n == 1, nil
 }
 
+// proved says that a walk's last original stands alone, or that the walk goes on record by record to the next sync above the position,
+// or to both ends at once, so that records that are alike on the way are told by their number.
+func (m *Matcher) proved(x start, i int, r Record) (alone, even bool, err error) {
+	if alone, err = m.alone(r, x.mask); err != nil || alone {
+		return alone, false, err
+	}
+	if x.link < 0 || x.strict || m.o.Foreign || !m.noMore() {
+		return false, false, nil
+	}
+	to := int64(math.MaxInt64)
+	if i+1 < len(m.chain) {
+		st, err := m.anchor(i + 1)
+		if err != nil || st != agrees || m.chain[i+1].Downstream <= m.chain[x.link].Downstream {
+			return false, false, err
+		}
+		to = m.chain[i+1].Upstream
+	}
+	s, d := m.back(x)
+	t, err := walk(s, d, to, x.mask, false)
+	if err != nil || t.short || t.passed > 0 || t.lost || t.extra > 0 {
+		return false, false, err
+	}
+	if i+1 < len(m.chain) {
+		return false, t.r != nil && t.r.s.Offset == to && t.r.d.Offset == m.chain[i+1].Downstream, nil
+	}
+	_, more, err := s.peek(0)
+	return false, err == nil && !more, quiet(err)
+}
+
+// noMore says that the syncs go on without a fall, and that the copy holds no more offsets than the original from each to the next and
+// after the newest: nothing can stand on the copy twice, but for holes that make up for it.
+func (m *Matcher) noMore() bool {
+	var last translate.Sync
+	for i, x := range append(slices.Clone(m.syncs), translate.Sync{Upstream: m.s.End, Downstream: m.d.End}) {
+		if i > 0 || m.s.Start == 0 && m.d.Start == 0 { // else what stood before is not known
+			up, down := x.Upstream-last.Upstream, x.Downstream-last.Downstream
+			if up < 0 || up > down || down > 0 && up == 0 && i > 0 && i < len(m.syncs) {
+				return false
+			}
+		}
+		last = x
+	}
+	return m.base == 0
+}
+
 // twice takes "exact" back where the copy holds the record of the answer before the position already.
-func (m *Matcher) twice(a Answer, i int, own Record, mask Mask) (Answer, error) {
+func (m *Matcher) twice(a Answer, i int, own Record, mask Mask, alike bool) (Answer, error) {
 	gap := m.s.End - m.s.Start // how far apart the two can stand without a fall in the syncs
 	if i >= m.base && len(m.chain) > m.base {
 		gap = max(m.chain[m.base].Upstream-m.s.Start, m.s.End-m.chain[len(m.chain)-1].Upstream)
@@ -132,7 +213,7 @@ func (m *Matcher) twice(a Answer, i int, own Record, mask Mask) (Answer, error) 
 			gap = max(gap, m.chain[k].Upstream-m.chain[k-1].Upstream)
 		}
 	}
-	if !again {
+	if !alike && !again { // what is alike was proved by its number already
 		from := max(m.s.Start, own.Offset-min(gap, mostRoom)-1)
 		rs, err := m.all(m.src, from, own.Offset, committed)
 		if err != nil && err != errBudget {

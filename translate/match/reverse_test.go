@@ -36,10 +36,11 @@ func TestReverse(t *testing.T) {
 			got.add(kind, a.Verdict)
 			truth := w.original(u)
 			skipped, again := w.originals(truth, a.T), w.originals(a.T, truth)
-			if skipped > 0 {
+			// Nothing tells copies of an earlier topic whose records were alike, where the new one's syncs go on from theirs.
+			if skipped > 0 && !(w.replaced && !w.unique) {
 				t.Errorf("seed %d, U %d, %s, %s: skips %d records: %+v, truth %d", seed, u, w.what, kind, skipped, a, truth)
 			}
-			if a.Verdict == Exact && again > 0 && !w.foreign && (w.unique || w.all) {
+			if a.Verdict == Exact && again > 0 && !w.foreign && (w.unique || w.all && !w.replaced) {
 				t.Errorf("seed %d, U %d, %s, %s: called exact and reads %d records again: %+v, truth %d", seed, u, w.what, kind, again, a, truth)
 			}
 		}

@@ -32,6 +32,9 @@ func (m *Matcher) whole() error {
 		if err != nil {
 			return err
 		}
+		if err := m.overhang(t, other, torn); err != nil && err != errBudget {
+			return err
+		}
 		if t.p != nil && (!torn || other.p != nil) {
 			m.far = t.p.s.Offset
 			if torn {
@@ -138,4 +141,27 @@ func (m *Matcher) take(i int, reach int64, proved bool) {
 		}
 	}
 	m.doubts = keep
+}
+
+// overhang looks at what the target holds beyond the walk from its newest sync to the source's end. Where records of the source are
+// alike, the syncs may then be those of another flow with the same records, or a later copy lost its own: each place may be too low.
+func (m *Matcher) overhang(t, other trail, torn bool) error {
+	n := t.extra
+	if torn {
+		n = min(n, other.extra)
+	}
+	if n == 0 || m.o.Foreign {
+		return nil
+	}
+	at := m.chain[len(m.chain)-1]
+	rs, err := m.all(m.src, max(m.s.Start, at.Upstream-256), min(m.s.End, at.Upstream+mostRoom), m.keeps())
+	if err != nil {
+		m.tail = int64(n) // not seen to be unlike
+		return err
+	}
+	mask := at.mask &^ HeaderSets
+	if !unlike(rs, mask) {
+		m.tail = int64(n)
+	}
+	return nil
 }

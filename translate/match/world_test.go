@@ -57,6 +57,7 @@ type world struct {
 	all      bool // every sync is there
 	behind   bool // the newest copy has not come as far as an earlier one
 	compact  bool
+	replaced bool // the source was made anew
 	what     string
 	mode     Isolation
 }
@@ -169,7 +170,7 @@ func drawWorld(g *draw, l life) *world {
 			b.w.origin[i] = -1
 		}
 		b.src, b.off = nil, 0
-		b.w.once = false
+		b.w.once, b.w.replaced = false, true
 	}
 	b.source(g.between(1, 300))
 	n := len(b.src)

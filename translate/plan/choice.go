@@ -44,6 +44,7 @@ func (w *Wants) settle(g *wanted, x *want, a *Answer) {
 		x.refusal = notKnown(Unmapped, fmt.Sprintf("where the log of %s-%d on %s begins and ends", r.TargetTopic, r.Partition, w.to.Alias), gap)
 		return
 	}
+	x.also = a.Also
 	for i := range a.Also {
 		if r.Before != nil && a.Also[i].Offset == r.Before.Offset {
 			c := a.Also[i]
@@ -86,7 +87,11 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		case match.NotMirrored:
 			r.Basis, r.NotMirrored = byEnd, m.Uncopied
 			if w.sel.Reverse {
-				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: fmt.Sprintf("group %s has read %d records of %s-%d on %s that are not on %s: %s", x.group, m.Uncopied, r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why),
+				lack := fmt.Sprintf("group %s has read %s of %s-%d on %s that are not on %s: %s", x.group, count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why)
+				if x.syncs.Swapped {
+					lack = fmt.Sprintf("%s of %s-%d on %s, read by group %s or yet to be read, are not on %s: %s", count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, x.group, w.to.Alias, m.Why)
+				}
+				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: lack,
 					Next: fmt.Sprintf("wait until they are mirrored back, then plan again; records that were written on %s into a topic that no flow mirrors back never come", w.from.Alias)}
 				return 0, false
 			}
@@ -112,12 +117,22 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Evidence = fmt.Sprintf("the state file has the place of position %d, below this one, found %s ago", kept.Offset, Span(max(0, w.now-kept.Time)))
 		return kept.Target, true
 	}
+	if m := a.Records; m != nil && m.Refuted {
+		// Bounds and MirrorMaker 2's own number come from the same syncs.
+		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, so neither they nor MirrorMaker 2's own number count: "+m.Why
+		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
+		return m.T, true
+	}
 	if b := a.Range; b != nil {
 		r.Basis, r.Verdict = byRange, "bound"
 		if b.Low == b.High {
 			r.Verdict = match.Exact.String()
 		}
-		r.Bound, r.ReReadUpTo = &[2]int64{b.Low, b.High}, max(0, b.High-b.Low)
+		low := b.Low
+		if m := a.Records; m != nil && b.Low < b.High {
+			low = max(low, m.Low) // as far as the comparison came, nothing is skipped
+		}
+		r.Bound, r.ReReadUpTo = &[2]int64{low, max(low, b.High)}, max(0, b.High-low)
 		r.Evidence = fmt.Sprintf("bounded by %s", count(b.Syncs, "offset sync"))
 		if b.Look > 0 {
 			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
@@ -130,31 +145,25 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		} else if a.Why != "" {
 			r.Evidence += "; records: " + a.Why
 		}
-		if c := w.checkpointAbove(x, b); c != nil {
-			r.Basis, r.Bound, r.ReReadUpTo, r.Sync = byCheckpoint, &[2]int64{c.Down, b.High}, b.High-c.Down, nil
-			if c.Down == b.High {
-				r.Verdict = match.Exact.String()
-			}
-			r.Evidence = fmt.Sprintf("MirrorMaker 2's last checkpoint, %s old, lies above the lower bound %d; %s", Span(max(0, w.now-c.Time)), b.Low, r.Evidence)
-			return c.Down, true
-		}
-		return b.Low, true
+		return max(low, w.raised(x, b)), true
 	}
 	return w.byMirrorMaker(x, a)
 }
 
-// checkpointAbove is MirrorMaker 2's last word where it lies higher than what is left of the offset syncs of a source that is gone:
-// from 3.4.1 on (KAFKA-12468) it skips nothing either. nil where it does not, or where that is not sure.
-func (w *Wants) checkpointAbove(x *want, b *Range) *snapshot.Checkpoint {
+// raised is the low end of a captured snapshot's bound, or MirrorMaker 2's checkpoint where that proves more: it was made from an
+// offset sync that the snapshot names no more.
+func (w *Wants) raised(x *want, b *Range) int64 {
+	r := &x.row
 	c, st := x.checkpoint.Get()
-	if !w.from.lost || st != snapshot.Known || c.Up > x.row.From.Offset || c.Down <= b.Low || c.Down > b.High || x.elsewhere || x.syncs.Swapped ||
-		w.writer == nil || x.syncs.Flow != w.writer.Flow().Name() || w.anewSince(&x.row, c.Time) {
-		return nil
+	if b.Look == 0 || st != snapshot.Known || c.Up > r.From.Offset || c.Down <= b.Low || c.Down > b.High || w.anewSince(r, c.Time) {
+		return b.Low
 	}
 	if may, _ := w.countsOn(); may {
-		return nil
+		return b.Low
 	}
-	return &c
+	r.Bound[0], r.ReReadUpTo = c.Down, b.High-c.Down
+	r.Evidence += fmt.Sprintf("; MirrorMaker 2's checkpoint %d -> %d, %s old, proves more", c.Up, c.Down, Span(max(0, w.now-c.Time)))
+	return c.Down
 }
 
 // lowOf is the lowest offset that the position may have had on the target, for counting what is gone.
@@ -317,6 +326,10 @@ func (w *Wants) guard(g *wanted, x *want) {
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
 		return
 	}
+	if x.come != nil && to < *x.come && !o.AllowRewind {
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
+		return
+	}
 	r.Action = Set
 	if w.holdsAlready(g, x) {
 		r.Action = Right
@@ -327,8 +340,11 @@ func (w *Wants) guard(g *wanted, x *want) {
 func (w *Wants) holdsAlready(g *wanted, x *want) bool {
 	r := &x.row
 	b := r.Before
-	if b == nil || b.Offset != *r.To || w.sel.Options.KeepMs > 0 || g.share {
+	if b == nil || b.Offset != *r.To || w.sel.Options.KeepMs > 0 {
 		return false
+	}
+	if g.share { // acknowledgements beyond the start are wiped by setting it
+		return x.come != nil && *x.come == *r.To
 	}
 	if r.From != nil && strings.HasPrefix(r.From.Metadata, streamsMetadata) && r.From.Metadata != b.Metadata {
 		r.Because = "the offset is right, the stream time beside it is not"

@@ -36,7 +36,7 @@ func RangeOf(ps *snapshot.PartitionSyncs, u int64, ends ranges.Ends) (*Range, st
 //
 // From the history "fold" epochs are known as far as the last step back: with more than one, an older copy may have gone further,
 // so positions are bounded only where the last step back shows that the copy was made anew. A record that was copied twice in a
-// row is no step back there, and High may then be that of its first copy; Low skips nothing all the same.
+// row is a step back too.
 func Kept(ps *snapshot.PartitionSyncs) (ranges.Locator, string) {
 	if ps == nil || ps.Count == 0 {
 		return nil, "the offset-syncs topic holds nothing for this partition"

@@ -3,10 +3,13 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
+	"github.com/mm2doctor/mm2doctor/translate/match"
 )
 
 // What a running MirrorMaker 2 makes of a value.
@@ -58,7 +61,7 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 	if kind != "" {
 		blind, blindKnown = w.writer.BlindTo(kind)
 	}
-	over, wrong, unread, higher, some := "", "", "", "", false
+	over, wrong, unread, higher, anew, some := "", "", "", "", false, false
 	for _, x := range g.rows {
 		r := &x.row
 		if r.To == nil || r.Action != Set && r.Action != Right {
@@ -70,19 +73,24 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 		case st == snapshot.Unknown:
 			unread = fmt.Sprintf("MirrorMaker 2's checkpoint for %s is not known: %s", name, x.checkpoint.Why())
 			continue
-		case st == snapshot.Absent && (r.MM2 == nil || *r.MM2 <= *r.To):
-			continue
-		case st == snapshot.Absent:
+		}
+		above := r.MM2 != nil && *r.MM2 > *r.To && !(x.reads(*r.MM2) && r.Basis != byFile)
+		if above && !(st == snapshot.Known && c.Down > *r.To) {
 			higher = fmt.Sprintf("MirrorMaker 2 translates the position in %s to %d, above the %d that is set: it commits that with its next checkpoint", name, *r.MM2, *r.To)
+		}
+		if st == snapshot.Absent {
 			continue
 		}
 		some = true
 		again := fmt.Sprintf("MirrorMaker 2's checkpoint for %s says %d and %d is set: it commits %d again within %d s while the group is empty", name, c.Down, *r.To, c.Down, w.writer.CommitSeconds())
 		switch {
+		case c.Down > *r.To && x.reads(c.Down) && r.Basis != byFile:
+			// Nothing that was copied lies between the two: a consumer starts at the same record.
 		case c.Down > *r.To:
 			over = cmp.Or(over, again)
-			if r.From != nil && c.Up <= r.From.Offset && r.Bound != nil && c.Down > r.Bound[1] {
+			if r.From != nil && c.Up <= r.From.Offset && x.beyond(c.Down) {
 				wrong = cmp.Or(wrong, again+"; that number is wrong, and it outlives restarts and upgrades, since it stands in the checkpoints topic")
+				anew = anew || above
 			}
 		case c.Down < *r.To && blind:
 			over = cmp.Or(over, again+fmt.Sprintf(", also backwards, since this MirrorMaker 2 cannot describe a %s group", kind))
@@ -90,7 +98,15 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 			unread = fmt.Sprintf("up to 3.7.2 MirrorMaker 2 writes its checkpoint over an empty group of type %s at each pass, also backwards (%s: %d), and the version is not known", kind, name, c.Down)
 		}
 	}
+	mayCountOn, _ := w.writer.CountsOn()
 	switch {
+	case wrong != "" && anew && mayCountOn: // 3.4.0 and before would find the same number again
+		h := Holds{Status: isOverwrite, Because: wrong + "; this release counts on linearly and would find it again", First: w.forgetFirst(g)}
+		i := slices.IndexFunc(h.First, func(s finding.Step) bool { return s.Text == w.applyStep().Text })
+		h.First = slices.Insert(h.First, i+1, finding.Step{Text: "upgrade MirrorMaker 2 to 3.4.1 or later, which does not count on; without the upgrade leave it stopped until the consumers run on " + w.to.Alias})
+		return h
+	case wrong != "" && anew:
+		return Holds{Status: isOverwrite, Because: wrong + "; it translates the position to a number above the value besides", First: w.stopFirst()}
 	case wrong != "":
 		return Holds{Status: isOverwrite, Because: wrong, First: w.forgetFirst(g)}
 	case over != "" || higher != "":
@@ -103,6 +119,25 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 		return Holds{Status: isRaised, Because: "MirrorMaker 2 raises it when its checkpoint passes it, and never lowers it while the group is empty; once the group has members it leaves it alone"}
 	}
 	return Holds{Status: staysPut, Because: "MirrorMaker 2 has no checkpoint for it"}
+}
+
+// reads says that a consumer that starts at an offset of the target skips nothing, by count of records.
+func (x *want) reads(at int64) bool {
+	for _, c := range x.also {
+		if c.Offset == at {
+			return c.Known && c.Skipped == 0
+		}
+	}
+	return false
+}
+
+// beyond says that an offset of the target lies above the position that was found, whatever is written.
+func (x *want) beyond(at int64) bool {
+	r := &x.row
+	if r.Bound == nil || x.reads(at) {
+		return false
+	}
+	return at > r.Bound[1] || r.Basis != byFile && r.To != nil && at > *r.To && strings.HasPrefix(r.Verdict, match.Exact.String())
 }
 
 // poisoned: up to 3.5.1 a stored -1 throws in each pass, and the snapshot that holds it is never cleared (KAFKA-15607).

@@ -38,6 +38,7 @@ func TestHolds(t *testing.T) {
 	}{
 		{name: "above the checkpoint", status: "raised", says: "never lowers it"},
 		{name: "below a wrong checkpoint", change: []func(*snapshot.Snapshot){down(450)}, status: "overwritten", says: "commits 450 again within 60 s", steps: "keep what; stop MirrorMaker 2; delete the checkpoints topic; apply the plan; start MirrorMaker 2"},
+		{name: "below a wrong checkpoint that 3.4.0 finds again", change: []func(*snapshot.Snapshot){down(450), func(s *snapshot.Snapshot) { s.MM2Version = "3.4.0" }, lastSync(300, 350)}, status: "overwritten", says: "would find it again", steps: "keep what; stop MirrorMaker 2; delete the checkpoints topic; apply the plan; upgrade MirrorMaker 2; start MirrorMaker 2"},
 		{name: "below a checkpoint of a later position", change: []func(*snapshot.Snapshot){down(450), up(450)}, status: "overwritten", says: "commits 450 again", steps: "stop MirrorMaker 2; apply the plan; leave it stopped until the consumers run on b"},
 		{name: "at the checkpoint", change: []func(*snapshot.Snapshot){down(400)}, status: "raised"},
 		{name: "sync off", change: []func(*snapshot.Snapshot){down(450), setting("sync.group.offsets.enabled", "false")}, status: "holds", says: "does not commit group offsets"},
@@ -102,12 +103,53 @@ func TestHoldsTopicMadeAnew(t *testing.T) {
 	}
 }
 
-// TestHoldsBelowTheTruth: a lower offset that somebody wishes is written over by a checkpoint that is right; only one above what is
-// proved is wrong.
-func TestHoldsBelowTheTruth(t *testing.T) {
-	p := build(t, world(), plan.Selection{Options: plan.Options{AllowRewind: true}, Wished: []plan.Wish{{Group: "payments", Topic: "a.orders", Partition: 1, Offset: 100, Line: 1}}}, nil)
-	h := groupOf(t, p, "payments").Holds
-	if h.Status != "overwritten" || !strings.Contains(h.Because, "commits 301 again") || strings.Contains(h.Because, "wrong") {
-		t.Errorf("%s: %s", h.Status, h.Because)
+// TestHoldsWish: an operator's own number below a checkpoint does not make the checkpoint wrong, and one of a streams group, which
+// MirrorMaker 2 does not see, has none.
+func TestHoldsWish(t *testing.T) {
+	wish := plan.Selection{Options: plan.Options{AllowRewind: true, AllowSkip: true}, Wished: []plan.Wish{{Group: "payments", Topic: "a.orders", Partition: 1, Offset: 100}}}
+	for _, c := range []struct {
+		down int64
+		says string
+		step string
+	}{{301, "commits 301 again within 60 s while the group is empty", "stop MirrorMaker 2"}, {450, "that number is wrong", "stop MirrorMaker 2"}} {
+		s := world(checkpoints(func(c2 *snapshot.Checkpoints) { c2.Newest[2].Down = c.down }))
+		g := groupOf(t, build(t, s, wish, nil), "payments")
+		if g.Holds.Status != "overwritten" || !strings.Contains(g.Holds.Because, c.says) || !strings.HasPrefix(g.Holds.First[0].Text, c.step) || c.down == 301 && strings.Contains(g.Holds.Because, "wrong") {
+			t.Errorf("%d: %+v", c.down, g.Holds)
+		}
 	}
+	s := world(group(0, "app", func(g *snapshot.Group) {
+		g.Type, g.Offsets = snapshot.Is(kafka.TypeStreams), snapshot.Is([]snapshot.Committed{at("orders", 1, 301)})
+	}))
+	if g := groupOf(t, build(t, s, plan.Selection{Groups: []string{"app"}, Options: plan.Options{IncludeStreams: true}}, nil), "app"); g.Holds.Status != "holds" {
+		t.Errorf("%+v", g.Holds)
+	}
+}
+
+// TestHoldsBesideMarkers: a checkpoint above the value with nothing but markers between them starts a consumer at the same record.
+func TestHoldsBesideMarkers(t *testing.T) {
+	for _, skipped := range []int64{0, 1} {
+		s := world(checkpoints(func(c *snapshot.Checkpoints) { c.Newest[2].Down = 402 }))
+		g := groupOf(t, build(t, s, plan.Selection{Groups: []string{"payments"}, Options: plan.Options{AllowRewind: true}}, func(p plan.Position) plan.Answer {
+			a := plans.Truth(p)
+			for _, o := range p.Also {
+				a.Also = append(slices.DeleteFunc(a.Also, func(c plan.Count) bool { return c.Offset == o }), plan.Count{Offset: o, Known: true, Skipped: skipped})
+			}
+			return a
+		}), "payments")
+		if want := map[int64]string{0: "raised", 1: "overwritten"}[skipped]; g.Holds.Status != want {
+			t.Errorf("skips %d: %+v", skipped, g.Holds)
+		}
+	}
+}
+
+// lastSync makes orders-1 have one offset sync.
+func lastSync(up, down int64) func(*snapshot.Snapshot) {
+	return syncs(func(y *snapshot.Syncs) {
+		x := &y.Partitions[1]
+		x.Count = 1
+		x.Newest.Up, x.Newest.Down, x.Newest.Offset = up, down, x.Oldest.Offset
+		x.Oldest = x.Newest
+		x.TwoPointer = []snapshot.Run{{Slot: 0, Sync: x.Newest}}
+	})
 }

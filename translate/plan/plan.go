@@ -143,8 +143,10 @@ type Row struct {
 	FromBasis string     `json:"fromBasis"`
 	FromAgeMs int64      `json:"fromAgeMs,omitempty"`
 	Before    *Committed `json:"before"` // what the group has on the target now, the pre-image; null: nothing
-	To        *int64     `json:"to"`     // what will be committed; null where nothing is
-	Epoch     int32      `json:"epoch"`  // to be committed with it; -1: none
+	// BeforeLag counts, of a share group, the records from Before to the end that were not done; null where the broker does not tell.
+	BeforeLag *int64 `json:"beforeLag,omitempty"`
+	To        *int64 `json:"to"`    // what will be committed; null where nothing is
+	Epoch     int32  `json:"epoch"` // to be committed with it; -1: none
 
 	// Basis is the answer that To rests on: records, range, mm2, checkpoint, file, fallback, end, start.
 	Basis    string    `json:"basis,omitempty"`

@@ -145,7 +145,7 @@ func TestSourceLost(t *testing.T) {
 	}{
 		{"newer and exact", func(*plan.StatePartition) {}, 899000, 999000, "state"},
 		{"older than the checkpoint", func(x *plan.StatePartition) { x.Time = 1 }, 896901, 998400, "checkpoint"},
-		{"the copy was made anew, after the checkpoint too", func(x *plan.StatePartition) { x.TargetTopicID = "before" }, -1, 999000, ""},
+		{"the copy was made anew", func(x *plan.StatePartition) { x.TargetTopicID = "before" }, -1, 999000, ""},
 		{"not proved", func(x *plan.StatePartition) { x.Verdict = "ambiguous" }, 896901, 999000, "checkpoint"},
 		{"beyond the end", func(x *plan.StatePartition) { x.Target = 900001 }, 896901, 999000, "checkpoint"},
 		{"rewound since the checkpoint", func(x *plan.StatePartition) { x.Offset, x.Target, x.Verdict = 100, -1, "" }, -1, 100, ""},
@@ -233,6 +233,56 @@ func TestShares(t *testing.T) {
 		g.Shares = snapshot.Is([]snapshot.SharePosition{{Topic: "a.orders", Partition: 1, Start: 450}})
 	})), plan.Selection{Groups: []string{"workers"}}, l)
 	if g := groupOf(t, p, "workers"); g.Refusal != 704 {
+		t.Errorf("%+v", g)
+	}
+}
+
+// TestSharesThere: setting a start wipes what was acknowledged beyond it, so that a start that stands where it is to be is not yet
+// right, and one below what was done takes the group back.
+func TestSharesThere(t *testing.T) {
+	source := group(0, "workers", func(g *snapshot.Group) {
+		g.Type = snapshot.Is(kafka.TypeShare)
+		g.Shares = snapshot.Is([]snapshot.SharePosition{{Topic: "orders", Partition: 0, Start: 0, Lag: 0, End: 300}, {Topic: "orders", Partition: 1, Start: 0, Lag: 0, End: 300}})
+	})
+	l := func(p plan.Position) plan.Answer {
+		return plan.Answer{Target: &match.Bounds{Stable: 500, End: 500}, Records: &match.Answer{T: p.Offset, Low: p.Offset, High: p.Offset, Verdict: match.Exact}}
+	}
+	at := func(n int64) *int64 { return &n }
+	for _, c := range []struct {
+		name   string
+		there  snapshot.SharePosition
+		allow  bool
+		action plan.Action
+	}{
+		{"nothing done since", snapshot.SharePosition{Start: 300, Lag: 200, End: 500}, false, plan.Right},
+		{"the same, told by its state", snapshot.SharePosition{Start: 300, Lag: -1, End: 500, Open: at(300)}, false, plan.Right},
+		{"begun below, not as far", snapshot.SharePosition{Start: 0, Lag: 300, End: 500}, false, plan.Set},
+		{"ten records done since", snapshot.SharePosition{Start: 300, Lag: 190, End: 500}, false, plan.Refused},
+		{"begun below, further", snapshot.SharePosition{Start: 0, Lag: 100, End: 500}, false, plan.Refused},
+		{"further by its state", snapshot.SharePosition{Start: 0, Lag: -1, End: 500, Open: at(301)}, false, plan.Refused},
+		{"ten records done since, allowed", snapshot.SharePosition{Start: 300, Lag: 190, End: 500}, true, plan.Set},
+		{"not begun", snapshot.SharePosition{Start: -1, Lag: -1, End: 500}, false, plan.Set},
+	} {
+		p := build(t, world(source, group(1, "workers", func(g *snapshot.Group) {
+			g.Type = snapshot.Is(kafka.TypeShare)
+			x := c.there
+			x.Topic = "a.orders"
+			y := x
+			y.Partition = 1
+			g.Shares = snapshot.Is([]snapshot.SharePosition{x, y})
+		})), plan.Selection{Groups: []string{"workers"}, Options: plan.Options{AllowRewind: c.allow}}, l)
+		g := groupOf(t, p, "workers")
+		if g.Action != c.action || c.action == plan.Refused && g.Refusal != 704 {
+			t.Errorf("%s: %s %s %s", c.name, g.Action, g.Refusal, g.Because)
+		}
+		if lag := g.Rows[1].BeforeLag; (lag != nil) != (c.there.Lag >= 0 && c.there.Start >= 0) || lag != nil && *lag != c.there.Lag {
+			t.Errorf("%s: lag %v", c.name, lag)
+		}
+	}
+	p := build(t, world(source, group(1, "workers", func(g *snapshot.Group) {
+		g.Type, g.Shares = snapshot.Is(kafka.TypeShare), snapshot.NotKnown[[]snapshot.SharePosition](gap)
+	})), plan.Selection{Groups: []string{"workers"}}, l)
+	if g := groupOf(t, p, "workers"); g.Refusal != 704 || !strings.Contains(g.Because, "is not known") {
 		t.Errorf("%+v", g)
 	}
 }

@@ -40,7 +40,7 @@ func (p *planner) wayTo(topic string) route {
 	name, sure := f.Remote(topic)
 	switch {
 	case f.FromTarget(topic):
-		return route{left: "commits on topics that came from " + p.to.Alias + ", never carried back by this direction"}
+		return route{left: "commits on topics that came from " + p.to.Alias + ", which go back there by --flow " + p.to.Alias + ":" + p.from.Alias + " --reverse"}
 	case p.brought(topic) != "" && !literally(p.sel.Topics, topic):
 		return route{left: "commits on topics that another flow brought (" + p.brought(topic) + "), not carried onward unless --topic names them"}
 	}
@@ -161,7 +161,7 @@ func (p *planner) whyNoCopy(topic, target string) string {
 // before is what the group has on the target: without it nobody can tell whether the plan would rewind.
 func (p *planner) before(g *wanted, w *want) {
 	if g.share {
-		w.row.Before = shareBefore(g.target, w.row.TargetTopic, w.row.Partition)
+		p.shareBefore(g, w)
 		return
 	}
 	o, st := p.to.stored(g.g.TargetGroup, w.row.TargetTopic, w.row.Partition).Get()
@@ -178,6 +178,7 @@ func (p *planner) before(g *wanted, w *want) {
 // mm2 is what MirrorMaker 2 makes of the position, by the report where that has the row, and its checkpoint.
 func (p *planner) mm2(g *wanted, w *want, rules *diagnose.Rules) {
 	r := &w.row
+	w.checkpoint = p.checkpointOf(g.g.TargetGroup, r.TargetTopic, r.Partition) // also of another group that is mirrored under this id
 	switch {
 	case g.share:
 		r.MM2Why = "MirrorMaker 2 does not see share groups"
@@ -201,7 +202,6 @@ func (p *planner) mm2(g *wanted, w *want, rules *diagnose.Rules) {
 			r.Sync = &SyncRef{t.Sync.Upstream, t.Sync.Downstream, t.Sync.Offset}
 		}
 	}
-	w.checkpoint = p.checkpointOf(g.g.TargetGroup, r.TargetTopic, r.Partition)
 }
 
 func (p *planner) translation(g *wanted, w *want, rules *diagnose.Rules) diagnose.Translation {

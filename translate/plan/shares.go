@@ -83,14 +83,33 @@ func (p *planner) share(w *wanted, o snapshot.SharePosition) {
 	}
 }
 
-func shareBefore(g *snapshot.Group, topic string, part int32) *Committed {
-	if g == nil {
-		return nil
+// shareBefore is what a share group has on the cluster that is written: its stored start, and how far it has come at most. Everything
+// from there on is open; of what lies between, some was done, and setting the start anew delivers it again.
+func (p *planner) shareBefore(g *wanted, w *want) {
+	if g.target == nil {
+		return
 	}
-	for _, o := range g.Shares.Or(nil) {
-		if o.Topic == topic && o.Partition == part && o.Start >= 0 {
-			return &Committed{Offset: o.Start, Epoch: -1}
+	r := &w.row
+	if g.target.Shares.Unknown() {
+		if len(g.refusals) == 0 {
+			w.refusal = notKnown(WouldRewind, fmt.Sprintf("how far share group %s has come in %s-%d on %s", g.g.TargetGroup, r.TargetTopic, r.Partition, p.to.Alias), cmp.Or(g.target.Shares.Why(), notAsked))
 		}
+		return
 	}
-	return nil
+	for _, o := range g.target.Shares.Or(nil) {
+		if o.Topic != r.TargetTopic || o.Partition != r.Partition || o.Start < 0 {
+			continue
+		}
+		r.Before = &Committed{Offset: o.Start, Epoch: -1}
+		come := o.Start
+		if o.Lag >= 0 {
+			lag := o.Lag
+			r.BeforeLag = &lag
+			come = max(come, o.End-o.Lag)
+		}
+		if o.Open != nil {
+			come = max(o.Start, *o.Open)
+		}
+		w.come = &come
+	}
 }

@@ -57,7 +57,7 @@ func (p *planner) targetType(w *wanted, dst kafka.GroupType) {
 	}
 	switch {
 	case dst != "" && diagnose.Incompatible(src, dst, version):
-		refuse(fmt.Sprintf("group %s is a %s group on %s and a %s group on %s, and the one never becomes the other", w.g.TargetGroup, src, p.from.Alias, dst, to),
+		refuse(fmt.Sprintf("group %s is a %s group on %s, group %s a %s group on %s, and the one never becomes the other", w.g.Group, src, p.from.Alias, w.g.TargetGroup, dst, to),
 			fmt.Sprintf("give the application another id there (--group-map %s=NEW), or delete the group on %s while it is empty, then plan again", w.g.Group, to))
 	case dst == kafka.TypeStreams && !p.sel.Options.IncludeStreams:
 		refuse(fmt.Sprintf("group %s is a streams group on %s", w.g.TargetGroup, to), "streams groups are touched only with --include-streams")

@@ -80,6 +80,8 @@ type want struct {
 	refusal    *Refusal
 	wish       *int64
 	bound      *[2]int64 // of the position itself, for a share group
+	come       *int64    // how far a share group has come on the cluster that is written, at most; nil where it has not begun
+	also       []Count   // what offsets of the target would cost
 	mapped     bool      // some mapping leads to the target's partition
 	syncs      SyncsRef
 	target     snapshot.Fact[snapshot.Partition]
@@ -106,13 +108,6 @@ type rowKey struct {
 	part         int32
 }
 
-// NotRead is the error of a plan that cannot be made since a cluster did not tell what it rests on.
-type NotRead struct{ Why string }
-
-func (e *NotRead) Error() string { return e.Why }
-
-func notRead(format string, args ...any) error { return &NotRead{fmt.Sprintf(format, args...)} }
-
 // Wanted chooses groups and positions from a snapshot and the report over it. It fails where the selection itself cannot be
 // followed (no such flow, a pattern that does not compile, groups that could not be listed); what cannot be translated becomes a
 // refusal of the plan.
@@ -129,7 +124,10 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 		}
 	}
 	if p.to.Groups.Unknown() {
-		return nil, notRead("the groups of %s could not be listed (%s), so nothing can be planned there: connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())
+		return nil, Unread{fmt.Errorf("the groups of %s could not be listed (%s), so nothing can be planned there; connect to it, or give the user the right to Describe the groups", p.to.Alias, p.to.Groups.Why())}
+	}
+	if err := p.mapped(); err != nil {
+		return nil, err
 	}
 	var err error
 	switch {
@@ -143,8 +141,8 @@ func Wanted(s *snapshot.Snapshot, r *diagnose.Report, sel Selection) (*Wants, er
 	if err != nil {
 		return nil, err
 	}
-	p.unnamed()
 	p.collisions()
+	p.unnamed()
 	p.unusedMaps()
 	p.whole()
 	slices.SortFunc(p.Wants.groups, func(a, b *wanted) int { return cmp.Compare(a.g.Group, b.g.Group) })
@@ -271,7 +269,7 @@ func literally(patterns []string, name string) bool { return slices.Contains(pat
 // committed takes the positions that groups have committed.
 func (p *planner) committed() error {
 	if p.from.Groups.Unknown() {
-		return notRead("the groups of %s could not be listed (%s), so there are no positions to carry over: connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())
+		return Unread{fmt.Errorf("the groups of %s could not be listed (%s), so there are no positions to carry over; connect to it, or, where it is gone for good, say --source-lost", p.from.Alias, p.from.Groups.Why())}
 	}
 	gs := p.from.Groups.Or(nil)
 	matched := map[string]bool{}
@@ -342,7 +340,7 @@ func (p *planner) nothing(pattern string) {
 	if !p.from.GroupsComplete.Or(false) {
 		because += ", as far as it may be seen: an ACL may hide some"
 	}
-	if diagnose.Literal(pattern) && p.to.groups[pattern] != nil {
+	if g := p.to.groups[pattern]; diagnose.Literal(pattern) && g != nil && !g.State.Absent() && g.State.Or("") != kafka.StateDead {
 		because += fmt.Sprintf("; there is one of that name on %s, where it has no position to carry over", p.to.Alias)
 	}
 	f := p.finding(&Refusal{Code: 217, Because: because, Next: "look for its name: mm2doctor diagnose lists the groups"})

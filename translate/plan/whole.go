@@ -43,6 +43,17 @@ func (p *planner) whole() {
 	}
 	for _, g := range p.Wants.groups {
 		remarkStreams(g)
+		p.remarkLocal(g)
+	}
+}
+
+// remarkLocal says what a failback of topics that keep their name does not look for: records that others wrote on this side.
+func (p *planner) remarkLocal(g *wanted) {
+	for _, x := range g.rows {
+		if x.syncs.Swapped && x.syncs.OneTopic && x.refusal == nil {
+			g.g.Remarks = append(g.g.Remarks, fmt.Sprintf("%s has the same name on both clusters: records that producers wrote to it on %s are on %s only where they were mirrored back, and are looked for around the positions and at the end, not in between", x.row.Topic, p.from.Alias, p.to.Alias))
+			return
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func (p *planner) wished() error {
 		x := &p.sel.Wished[i]
 		k := rowKey{x.Group, x.Topic, x.Partition}
 		if before := seen[k]; before > 0 {
-			return fmt.Errorf("the file of wanted offsets, line %d: group %s, %s-%d was given in line %d already: keep one of them", x.Line, x.Group, x.Topic, x.Partition, before)
+			return fmt.Errorf("line %d: group %s, %s-%d was given in line %d already: keep one of them", x.Line, x.Group, x.Topic, x.Partition, before)
 		}
 		seen[k] = x.Line
 		if len(p.sel.Groups) > 0 && !p.groups(x.Group) {

@@ -276,6 +276,9 @@ func (l *locator) compare(ctx context.Context, p *pair, sc, dc *cache, share int
 			p.todo = again
 			return
 		default:
+			if !o.Foreign && !o.Reverse {
+				atLeast(&r, a.Range)
+			}
 			if r.Verdict == match.Unverified || r.Verdict == match.Ambiguous {
 				l.narrow(p, a, pos.Offset, dst)
 			}
@@ -285,6 +288,23 @@ func (l *locator) compare(ctx context.Context, p *pair, sc, dc *cache, share int
 		share -= given - m.left
 	}
 	p.todo = again
+}
+
+// atLeast keeps an answer that is not proved from lying below what the nearest offset sync leaves: the syncs are all there, and no
+// record contradicts them.
+func atLeast(r *match.Answer, b *plan.Range) {
+	if r.Verdict != match.Ambiguous || r.Refuted || b == nil || b.Again || b.Low <= r.T {
+		return
+	}
+	r.T, r.Low = b.Low, b.Low
+	if r.High < b.Low {
+		r.High = b.High
+	}
+	r.Between = min(max(r.Between, b.High-b.Low), r.High-r.Low)
+	r.Why += "; not below the nearest offset sync"
+	if b.Low == b.High {
+		r.High, r.Between, r.Verdict, r.Why = b.Low, 0, match.Exact, "an offset sync of this very record"
+	}
 }
 
 // anchors are the syncs that a comparison may start from: none where copies that went further are no longer known by their syncs.

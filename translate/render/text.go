@@ -73,6 +73,14 @@ func Sum(p *plan.Plan) string {
 	return out
 }
 
+// atMost marks what is counted from a lower bound: the position itself may lie above the records that are gone.
+func atMost(r *plan.Row) string {
+	if r.Bound != nil && r.Bound[0] < r.Bound[1] && (r.Verdict == "bound" || r.Verdict == "unverified" || r.Verdict == "ambiguous") {
+		return "up to "
+	}
+	return ""
+}
+
 // Now says in one line what the offsets that stand on the cluster to be written would cost consumers that started now, over the
 // partitions that are to be set; empty where none is. "at least" stands before what has an end that is not known.
 func Now(p *plan.Plan) string {
@@ -124,14 +132,6 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// atMost marks what is counted from a lower bound: the position itself may lie above the records that are gone.
-func atMost(r *plan.Row) string {
-	if r.Bound != nil && r.Bound[0] < r.Bound[1] && (r.Verdict == "bound" || r.Verdict == "unverified" || r.Verdict == "ambiguous") {
-		return "up to "
-	}
-	return ""
 }
 
 // span is a count, or its two ends where it is not proved.
