@@ -334,6 +334,12 @@ func (p *planner) tellRule(unknownFilter string) {
 	}
 }
 
+// Unread is the failure of a plan for want of what a cluster did not tell: nothing is wrong with what was asked for.
+type Unread struct{ error }
+
+// Unwrap gives the failure itself.
+func (u Unread) Unwrap() error { return u.error }
+
 // nothing is for a pattern that no group of the source matches: never "done".
 func (p *planner) nothing(pattern string) {
 	because := fmt.Sprintf("--group %s matches no group on %s", pattern, p.from.Alias)
