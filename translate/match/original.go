@@ -88,7 +88,7 @@ func (m *Matcher) counted(a Answer, i, cut int, end int64) (Answer, error) {
 	}
 	a.T, a.Low, a.High = low, low, max(low, min(a.High, high))
 	a.Why = "the record is gone on the source; its place is counted from the copy of the first one left"
-	if low == high {
+	if low == high && (len(e) >= 2*fewest || h.sound < m.d.Start) { // fewer may meet by chance with a sync of an earlier topic
 		a.Verdict = Exact
 	}
 	return a, nil

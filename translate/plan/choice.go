@@ -117,12 +117,6 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Evidence = fmt.Sprintf("the state file has the place of position %d, below this one, found %s ago", kept.Offset, Span(max(0, w.now-kept.Time)))
 		return kept.Target, true
 	}
-	if m := a.Records; m != nil && m.Refuted {
-		// Bounds and MirrorMaker 2's own number come from the same syncs.
-		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, so neither they nor MirrorMaker 2's own number count: "+m.Why
-		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
-		return m.T, true
-	}
 	if b := a.Range; b != nil {
 		r.Basis, r.Verdict = byRange, "bound"
 		if b.Low == b.High {
@@ -146,6 +140,12 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 			r.Evidence += "; records: " + a.Why
 		}
 		return max(low, w.raised(x, b)), true
+	}
+	if m := a.Records; m != nil && m.Refuted {
+		// MirrorMaker 2's own number comes from the same syncs.
+		r.Basis, r.Verdict, r.Evidence = byRecords, m.Verdict.String(), "records contradict offset syncs of this partition, and so MirrorMaker 2's own number: "+m.Why
+		r.Bound, r.ReReadUpTo = &[2]int64{m.Low, m.High}, m.Between
+		return m.T, true
 	}
 	return w.byMirrorMaker(x, a)
 }
