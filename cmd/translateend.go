@@ -149,7 +149,7 @@ func (w *writing) nothing(ctx context.Context, p *plan.Plan) error {
 // tellReading says what reading cost, and what the budget kept from being compared.
 func (o *translateOptions) tellReading(m *made) {
 	s := &m.stats
-	if s.Spent != "" && !o.Quiet {
+	if s.Spent != "" && s.Compared < s.Positions && !o.Quiet {
 		fmt.Fprintf(o.streams.Err, "%s: %d of %d positions rest on offset syncs alone, which is safe and less exact; give more with --read-budget\n", s.Spent, s.Positions-s.Compared, s.Positions)
 	}
 	if !o.Verbose || s.Positions == 0 {

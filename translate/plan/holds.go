@@ -100,12 +100,12 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 	}
 	mayCountOn, _ := w.writer.CountsOn()
 	switch {
-	case wrong != "" && anew && mayCountOn: // 3.4.0 and before would find the same number again
+	case wrong != "" && anew && !w.recreated(g) && mayCountOn: // 3.4.0 and before would find the same number again
 		h := Holds{Status: isOverwrite, Because: wrong + "; this release counts on linearly and would find it again", First: w.forgetFirst(g)}
 		i := slices.IndexFunc(h.First, func(s finding.Step) bool { return s.Text == w.applyStep().Text })
 		h.First = slices.Insert(h.First, i+1, finding.Step{Text: "upgrade MirrorMaker 2 to 3.4.1 or later, which does not count on; without the upgrade leave it stopped until the consumers run on " + w.to.Alias})
 		return h
-	case wrong != "" && anew:
+	case wrong != "" && anew && !w.recreated(g):
 		return Holds{Status: isOverwrite, Because: wrong + "; it translates the position to a number above the value besides", First: w.stopFirst()}
 	case wrong != "":
 		return Holds{Status: isOverwrite, Because: wrong, First: w.forgetFirst(g)}

@@ -87,6 +87,9 @@ func TestHoldsTopicMadeAnew(t *testing.T) {
 		r, _ := diagnose.Run(s, diagnose.Options{})
 		if anew {
 			r.Findings = append(r.Findings, finding.Finding{Code: 406, Subject: finding.Subject{Topic: "orders"}})
+			for i := range r.Partitions { // by the old syncs MirrorMaker 2 finds a number above the value, too
+				r.Partitions[i].MM2Expected = snapshot.Is(int64(440))
+			}
 		}
 		w, err := plan.Wanted(s, r, plan.Selection{})
 		if err != nil {
