@@ -137,6 +137,11 @@ func (m *Matcher) anchor(i int) (anchorState, error) {
 			return missing, quiet(err)
 		}
 	}
+	if !ok {
+		if same, err := m.sameTimes(s, d); err != nil || same {
+			return missing, quiet(err)
+		}
+	}
 	x.state, x.mask = agrees, mask
 	if !ok {
 		x.state = differs
@@ -145,18 +150,40 @@ func (m *Matcher) anchor(i int) (anchorState, error) {
 	return x.state, nil
 }
 
+// sameTimes says that the records from two on have the same times, and times of which each stands once: a transformation changed
+// what is in them, which does not make them others.
+func (m *Matcher) sameTimes(s, d Record) (bool, error) {
+	if s.Time != d.Time || d.Has(AppendTime) || s.Has(AppendTime) {
+		return false, nil
+	}
+	ss, ds, err := m.next(s, d)
+	if err != nil || len(ss) < fewest || len(ds) < fewest {
+		return false, err
+	}
+	for i := range fewest {
+		if ss[i].Time != ds[i].Time || i > 0 && ss[i].Time == ss[i-1].Time {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// next are the first records of both sides from two on, fewest of each where there are as many.
+func (m *Matcher) next(s, d Record) (ss, ds []Record, err error) {
+	const few = 64
+	if ss, err = m.all(m.src, s.Offset, min(m.s.End, s.Offset+few), m.keeps()); err != nil {
+		return nil, nil, err
+	}
+	ds, err = m.all(m.dst, d.Offset, min(m.d.End, d.Offset+few), committed)
+	return ss[:min(len(ss), fewest)], ds[:min(len(ds), fewest)], err
+}
+
 // confirmed says that the records after two of the same key go on alike, with keys that differ.
 func (m *Matcher) confirmed(s, d Record, mask Mask) (bool, error) {
-	const few = 64
-	ss, err := m.all(m.src, s.Offset, min(m.s.End, s.Offset+few), m.keeps())
+	ss, ds, err := m.next(s, d)
 	if err != nil {
 		return false, err
 	}
-	ds, err := m.all(m.dst, d.Offset, min(m.d.End, d.Offset+few), committed)
-	if err != nil {
-		return false, err
-	}
-	ss, ds = ss[:min(len(ss), fewest)], ds[:min(len(ds), fewest)]
 	if len(ss) < fewest || len(ds) < fewest {
 		return false, nil
 	}
