@@ -178,6 +178,3 @@ func (r Rules) ForgetCheckpoints() finding.Step { return r.f.forgetStep() }
 func (r Rules) ForgetSyncs() finding.Step {
 	return finding.Step{Text: "delete the offset syncs, which speak of a topic of before; they are made again at the start", Command: topicsCommand(r.f.syncsCluster(), "--delete --topic "+quote(r.f.SyncsTopic)), Destructive: true, Undo: "none: the old mappings are gone"}
 }
-
-// Evidence is what a command of mm2doctor is given to look at this flow.
-func (r Rules) Evidence() string { return r.f.evidence() }

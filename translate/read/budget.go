@@ -18,10 +18,9 @@ type Budget struct {
 
 // budget is a Budget being spent.
 type budget struct {
-	of      Budget
-	spent   atomic.Int64
-	late    atomic.Bool
-	stopped func() bool
+	of    Budget
+	spent atomic.Int64
+	late  atomic.Bool
 }
 
 // begin starts the time; the context ends with it, so that a request that hangs does not outlive it.
