@@ -87,8 +87,8 @@ func (m *Matcher) ends() error {
 	return nil
 }
 
-// firsts looks the first records of the target up on the source where the first sync that counts stands far from them, or where the
-// source holds much more before it than the target: a position may lie before the first copy.
+// firsts looks the first records of the target up on the source where no sync counts, where the first that does stands far from
+// them, or where the source holds much more before it than the target: a position may lie before the first copy.
 func (m *Matcher) firsts() error {
 	n := len(m.chain)
 	if n == 0 || m.d.End <= m.d.Start || m.s.End <= m.s.Start {
@@ -98,7 +98,7 @@ func (m *Matcher) firsts() error {
 	if m.base < n {
 		x := m.chain[m.base]
 		up, down := x.Upstream-m.s.Start, x.Downstream-m.d.Start
-		if down <= 0 || down <= farEnd && up <= 2*down+512 {
+		if down <= 0 || !x.found && down <= farEnd && up <= 2*down+512 {
 			return nil
 		}
 		shifts[1] = x.Upstream - x.Downstream
