@@ -747,5 +747,15 @@ func runTranslateVerify(ctx context.Context, o *planned, file string) error {
 	if !v.Summary.Good() {
 		return &exitError{code: exitFinding}
 	}
+	var refused []string
+	for _, g := range p.Groups {
+		if g.Action == plan.Refused {
+			refused = append(refused, g.TargetGroup)
+		}
+	}
+	if len(refused) > 0 { // what holds is not all that was asked for
+		fmt.Fprintf(o.streams.Err, "refused when the plan was made, and not set: %s\n", strings.Join(refused, ", "))
+		return &exitError{code: exitFinding}
+	}
 	return nil
 }

@@ -57,6 +57,7 @@ type worldGroup struct {
 	holders []string
 	offsets map[kafka.TopicPartition]plan.Committed
 	open    map[kafka.TopicPartition]int64 // the lag of a share group
+	had     string                         // protocol type of consumers that it has had
 }
 
 func tp(topic string, p int32) kafka.TopicPartition {
@@ -100,7 +101,7 @@ func (w *world) Groups(_ context.Context, ids []string) map[string]GroupNow {
 				out[id] = GroupNow{State: kafka.StateDead}
 				continue
 			}
-			now := GroupNow{Exists: true, State: kafka.StateEmpty, Type: g.kind, Holders: g.holders, Offsets: map[kafka.TopicPartition]OffsetNow{}}
+			now := GroupNow{Exists: true, State: kafka.StateEmpty, Type: g.kind, ProtocolType: g.had, Holders: g.holders, Offsets: map[kafka.TopicPartition]OffsetNow{}}
 			if len(g.holders) > 0 {
 				now.State = kafka.StateStable
 			}
@@ -301,10 +302,10 @@ func scene() (*world, *plan.Plan) {
 	w := &world{
 		fuse: &fuse{}, id: "target-id", ends: map[EpochQuery]int64{},
 		groups: map[string]*worldGroup{
-			"full": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(5, 2, "old"), tp("a.t", 1): *at(6, -1, ""), tp("other", 0): *at(1, 0, "")}, nil},
-			"half": {kafka.TypeConsumer, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(7, 0, "x")}, nil},
-			"pool": {kafka.TypeShare, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(3, -1, "")}, nil},
-			"same": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(100, -1, "m")}, nil},
+			"full": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(5, 2, "old"), tp("a.t", 1): *at(6, -1, ""), tp("other", 0): *at(1, 0, "")}, nil, ""},
+			"half": {kafka.TypeConsumer, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(7, 0, "x")}, nil, ""},
+			"pool": {kafka.TypeShare, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(3, -1, "")}, nil, ""},
+			"same": {kafka.TypeClassic, nil, map[kafka.TopicPartition]plan.Committed{tp("a.t", 0): *at(100, -1, "m")}, nil, ""},
 		},
 		topics: map[string]TopicNow{
 			"a.t": {ID: "id-t", Partitions: map[int32]PartitionNow{0: log0(1000), 1: log0(1000)}},

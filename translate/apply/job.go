@@ -139,7 +139,7 @@ func jobs(p *plan.Plan, l *Log) []*job {
 		}
 		switch g.Action {
 		case plan.Refused:
-			j.refuse(g.Refusal, g.Because, g.Next)
+			j.refuse(g.Refusal, "when the plan was made: "+g.Because, g.Next)
 		case plan.Leave:
 			for _, r := range j.rows {
 				if r.state != Refused {

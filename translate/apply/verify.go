@@ -218,6 +218,9 @@ func (e *engine) verify(j *job, r *row, g GroupNow, t TopicNow, ends map[EpochQu
 		return say(TakenOver, 0, "the group has members (%s)", held(g.Holders))
 	}
 	r.found = now
+	if b := r.plan.Before; b != nil && b.Offset == now.Offset {
+		return say(Other, plan.VerifyMismatch, "it is what stood there before the plan: never applied, or taken back")
+	}
 	if why := e.overwritten(j, r); why != "" {
 		return say(ByMM2, plan.WillNotHold, "%s", why)
 	}
@@ -229,6 +232,9 @@ func (e *engine) verify(j *job, r *row, g GroupNow, t TopicNow, ends map[EpochQu
 	}
 	if r.want == nil {
 		return say(Other, plan.VerifyMismatch, "nothing was to be there")
+	}
+	if now.Offset > r.want.Offset && g.ProtocolType != "" {
+		return say(TakenOver, 0, "it moved forward and the group has had consumers here; they are not members now")
 	}
 	return say(Other, plan.VerifyMismatch, "planned was %s; no member and not MirrorMaker 2's translation: somebody else wrote it", show(r.want))
 }

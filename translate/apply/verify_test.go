@@ -38,7 +38,12 @@ func TestVerify(t *testing.T) {
 		{"MirrorMaker 2, forward", put(at(58, -1, "kept")), ByMM2, 710, "MirrorMaker 2"},
 		{"MirrorMaker 2, explained", put(at(33, -1, "kept")), ByMM2, 710, "checkpoint 33"},
 		{"a tool, forward", put(at(60, -1, "")), Other, 706, "somebody else"},
-		{"a tool, back", put(at(5, -1, "")), Other, 706, "somebody else"},
+		{"a tool, back", put(at(7, -1, "")), Other, 706, "somebody else"},
+		{"taken back", put(at(5, -1, "")), Other, 706, "stood there before the plan"},
+		{"consumed without an epoch and left", func(w *world) {
+			put(at(60, -1, ""))(w)
+			w.groups["full"].had = "consumer"
+		}, TakenOver, 0, "has had consumers here"},
 		{"metadata", put(at(55, -1, "")), Other, 706, "somebody else"},
 		{"offset gone", func(w *world) { delete(w.groups["full"].offsets, tp("a.t", 0)) }, Gone, 706, "no offset"},
 		{"group gone", func(w *world) { delete(w.groups, "full") }, Gone, 706, "not on this cluster"},
