@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -39,6 +40,16 @@ func listShare(a *fake, id string) {
 	})
 }
 
+// noting keeps the names of what is sent, from whatever goroutine.
+func noting(sent *[]string) func(wire.Sent) {
+	var mu sync.Mutex
+	return func(x wire.Sent) {
+		mu.Lock()
+		defer mu.Unlock()
+		*sent = append(*sent, kmsg.NameForKey(x.Key))
+	}
+}
+
 // describeShare answers 90 for one topic: partition, start and lag.
 func describeShare(a *fake, topic string, parts ...[3]int64) {
 	a.ControlKey(int16(kmsg.DescribeShareGroupOffsets), func(req kmsg.Request) (kmsg.Response, error, bool) {
@@ -70,7 +81,7 @@ func TestShares(t *testing.T) {
 	listShare(a, "queue")
 	describeShare(a, "jobs", [3]int64{0, 10, 15}, [3]int64{1, -1, -1})
 	var sent []string
-	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }), b.open("b", "", nil))
+	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", noting(&sent)), b.open("b", "", nil))
 	g := groupOf(clusterOf(t, s, "a"), "queue")
 	if g == nil || g.Type.Or("") != kafka.TypeShare || g.State.Or("") != kafka.StateEmpty {
 		t.Fatalf("%+v", g)
@@ -97,7 +108,8 @@ func TestShares(t *testing.T) {
 func TestNoShares(t *testing.T) {
 	a, b := start(t, "id-of-a", kfake.SeedTopics(1, "__share_group_state")).login(), start(t, "id-of-b").login()
 	var sent []string
-	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }), b.open("b", "", func(x wire.Sent) { sent = append(sent, kmsg.NameForKey(x.Key)) }))
+	note := noting(&sent)
+	s := run(t, []snapshot.Flow{mirror(a, b, flowAB(), "a.orders")}, a.open("a", "", note), b.open("b", "", note))
 	if g := groupOf(clusterOf(t, s, "a"), "billing"); g == nil || g.Shares.Known() || !strings.Contains(fmt.Sprint(g.Offsets.Or(nil)), "orders") {
 		t.Errorf("%+v", g)
 	}
