@@ -17,6 +17,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/collect"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 	"github.com/mm2doctor/mm2doctor/internal/wire"
@@ -204,7 +205,7 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if p.Summary.Set == 0 {
 		return w.nothing(ctx, p)
 	}
-	if err := w.confirm(ctx, w.streams, fmt.Sprintf("This sets committed offsets of %s in %s", many(p.Summary.Set, "partition"), many(setGroups(p), "group")), p.To); err != nil {
+	if err := w.confirm(ctx, w.streams, fmt.Sprintf("This sets committed offsets of %s in %s", finding.Count(p.Summary.Set, "partition"), finding.Count(setGroups(p), "group")), p.To); err != nil {
 		return w.unwritten(p, "apply", err)
 	}
 	t, err := w.session.target(p.To.Alias)
@@ -232,13 +233,6 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	return w.finish(ctx, p, "apply", out, j.Path(), err)
-}
-
-func many(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // setGroups counts groups of which something is set.

@@ -167,7 +167,7 @@ func removeCommand(c *clusterView, a snapshot.Acl) string {
 	cmd := aclCommand(c, a.Principal, []string{a.Operation}, a.Resource, a.Name)
 	cmd = strings.Replace(cmd, " --add --allow-principal ", " --remove --deny-principal ", 1)
 	if a.Host != "*" && a.Host != "" {
-		cmd += " --deny-host " + quote(a.Host)
+		cmd += " --deny-host " + finding.Quote(a.Host)
 	}
 	if a.Pattern == "PREFIXED" {
 		cmd += " --resource-pattern-type prefixed"
@@ -191,19 +191,19 @@ func (a aclRule) covers(r right) bool {
 // aclCommand grants rights on one resource, as Kafka's own tool takes them.
 func aclCommand(c *clusterView, principal string, operations []string, resource, name string) string {
 	// Whoever lacks a right may not grant it either: the operator's own file comes in.
-	cmd := "kafka-acls.sh --bootstrap-server " + quote(strings.Join(c.Bootstrap, ","))
+	cmd := "kafka-acls.sh --bootstrap-server " + finding.Quote(strings.Join(c.Bootstrap, ","))
 	if c.CommandConfig != "" {
 		cmd += " --command-config ADMIN.properties"
 	}
-	cmd += " --add --allow-principal " + quote(principal)
+	cmd += " --add --allow-principal " + finding.Quote(principal)
 	for _, op := range operations {
 		cmd += " --operation " + camel(op)
 	}
 	switch resource {
 	case "TOPIC":
-		return cmd + " --topic " + quote(name)
+		return cmd + " --topic " + finding.Quote(name)
 	case "GROUP":
-		return cmd + " --group " + quote(name)
+		return cmd + " --group " + finding.Quote(name)
 	}
 	return cmd + " --cluster"
 }

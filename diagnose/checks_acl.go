@@ -249,7 +249,7 @@ func (f *flowView) aclFinding(m missingRights, sub finding.Subject) *finding.Fin
 		who := f.principalOn(x.c)
 		words = append(words, fmt.Sprintf("the rules of %s do not give %s %s", x.c.Alias, who, strings.Join(names, ", ")))
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "principal on " + x.c.Alias, Value: who}, snapshot.Named{Name: "missing on " + x.c.Alias, Value: strings.Join(names, ", ")})
-		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: x.c.Alias, Command: "kafka-acls.sh --bootstrap-server " + bootstrapOf(x.c) + " --list --principal " + quote(who), Shows: "no line that allows it, or one that denies"})
+		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: x.c.Alias, Command: "kafka-acls.sh --bootstrap-server " + bootstrapOf(x.c) + " --list --principal " + finding.Quote(who), Shows: "no line that allows it, or one that denies"})
 	}
 	if m.log != nil {
 		words = append(words, fmt.Sprintf("MirrorMaker 2's log tells of a refusal: %s (%d times)", m.log.Text, m.log.Count))

@@ -110,7 +110,7 @@ func checkLiveOnBoth(_ *View, s subject) *finding.Finding {
 		Because: fmt.Sprintf("the group is read on both clusters: in two looks it went from %d to %d on %s, and on %s from %d to %d, which no checkpoint says", was, u, f.Source, f.Target, m.before, m.now),
 		Bugs:    []string{"KAFKA-19794"},
 		Confirm: []finding.Command{groupCommand(f.src, s.group), groupCommand(f.dst, s.group),
-			{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+quote(s.group)+" --members"), Shows: "who is in the group"}},
+			{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+finding.Quote(s.group)+" --members"), Shows: "who is in the group"}},
 	}
 	if m.waiting >= 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "C.down", Value: m.waiting})
@@ -131,7 +131,7 @@ func checkLiveOnBoth(_ *View, s subject) *finding.Finding {
 		Text: fmt.Sprintf("Decide which side is active. If it is %s: stop the consumers of %s on %s (%s). If both shall read: give the consumers on %s a group id of their own.", f.Source, s.group, f.Target, who, f.Target),
 		Steps: []finding.Step{
 			{Text: "stop the consumers of the group on " + f.Target + ": " + who, Stops: []string{"consumers of " + s.group + " on " + f.Target}, Undo: "start them again"},
-			{Text: "see that the group is empty", Command: groupsCommand(f.dst, "--describe --group "+quote(s.group)+" --state")}}},
+			{Text: "see that the group is empty", Command: groupsCommand(f.dst, "--describe --group "+finding.Quote(s.group)+" --state")}}},
 		excludeFix(f, []string{s.group}, fmt.Sprintf("If it has moved to %s: stop its consumers on %s and leave it out of %s", f.Target, f.Source, f.Name()))}
 	return fd
 }

@@ -114,9 +114,9 @@ func withoutClaim(f *flowView) finding.Fix {
 		Steps: []finding.Step{{Text: "find the version on each node", Command: "ls libs/connect-mirror-*.jar"}}}
 	switch f.fixMode() {
 	case "connect":
-		fix.Steps[0] = finding.Step{Text: "ask every worker", Command: "curl -sS " + quote(cmp.Or(f.ConnectURL, "http://CONNECT:8083")+"/")}
+		fix.Steps[0] = finding.Step{Text: "ask every worker", Command: "curl -sS " + finding.Quote(cmp.Or(f.ConnectURL, "http://CONNECT:8083")+"/")}
 	case "strimzi":
-		fix.Steps[0] = finding.Step{Text: "see which image each pod runs: its tag tells the version", Command: "kubectl get pods" + f.namespace() + " -l " + quote("strimzi.io/cluster="+f.resource().Name+",strimzi.io/kind=KafkaMirrorMaker2") + " -o jsonpath='{.items[*].spec.containers[*].image}'"}
+		fix.Steps[0] = finding.Step{Text: "see which image each pod runs: its tag tells the version", Command: "kubectl get pods" + f.namespace() + " -l " + finding.Quote("strimzi.io/cluster="+f.resource().Name+",strimzi.io/kind=KafkaMirrorMaker2") + " -o jsonpath='{.items[*].spec.containers[*].image}'"}
 	case "msk-connect":
 		fix.Steps[0] = finding.Step{Text: "ask for the connector's version", Command: "aws kafkaconnect describe-connector " + mskArn(f, connCheckpoint) + " --query kafkaConnectVersion"}
 	}

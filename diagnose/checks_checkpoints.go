@@ -74,7 +74,7 @@ func checkConnector(v *View, s subject) *finding.Finding {
 	if a, st := f.Assigned.Get(); st == snapshot.Known && a.Tasks == 0 {
 		since, long := f.taskless(a)
 		if long && f.eligibleGroups() > 0 && f.groupsAreOld() {
-			fd := mk("no-checkpoint-tasks", fmt.Sprintf("the connector is RUNNING since %s and has no task, although %s pass its filters", age(since), count(f.eligibleGroups(), "group")), f.taskFacts(connCheckpoint),
+			fd := mk("no-checkpoint-tasks", fmt.Sprintf("the connector is RUNNING since %s and has no task, although %s pass its filters", age(since), finding.Count(f.eligibleGroups(), "group")), f.taskFacts(connCheckpoint),
 				restartFix(f, "Restart MirrorMaker 2: up to 3.8 a first load of the groups that timed out is never repeated (KAFKA-17232).", wait))
 			fd.Bugs = []string{"KAFKA-17232"}
 			return fd
@@ -333,8 +333,8 @@ func earliestFix(f *flowView, gps []groupPartition) finding.Fix {
 	fix := finding.Fix{Mode: "kafka", WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000),
 		Text: fmt.Sprintf("Let the group consume past the oldest sync on %s, or set its position on %s by hand while it is idle there. Nothing in MirrorMaker 2 brings the lost syncs back; from 3.7.1 on a restart no longer loses them (KAFKA-15905).", f.Source, f.Target)}
 	for _, gp := range gps {
-		fix.Steps = append(fix.Steps, finding.Step{Text: "set the position on " + f.Target + " to the start of the copy: reads again, skips nothing", Command: groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-earliest --execute"),
-			Undo: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote))})
+		fix.Steps = append(fix.Steps, finding.Step{Text: "set the position on " + f.Target + " to the start of the copy: reads again, skips nothing", Command: groupsCommand(f.dst, "--reset-offsets --group "+finding.Quote(gp.group)+" --topic "+finding.Quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-earliest --execute"),
+			Undo: groupsCommand(f.dst, "--delete-offsets --group "+finding.Quote(gp.group)+" --topic "+finding.Quote(gp.remote))})
 	}
 	return fix
 }
@@ -384,7 +384,7 @@ func checkNeverCommitted(v *View, s subject) *finding.Finding {
 	}
 	slices.Sort(ids)
 	return &finding.Finding{Subject: finding.Subject{Group: ids[0]}, Subjects: groupSubjects(ids), Observed: finding.Observed{{Name: "groups", Value: list(ids, 5)}},
-		Because:     fmt.Sprintf("%s on %s without a single committed offset: %s", count(len(ids), "group"), f.Source, list(ids, 5)),
+		Because:     fmt.Sprintf("%s on %s without a single committed offset: %s", finding.Count(len(ids), "group"), f.Source, list(ids, 5)),
 		Consequence: "There is nothing to translate; on " + f.Target + " they start by auto.offset.reset.",
 		Confirm:     []finding.Command{groupCommand(f.src, ids[0])}}
 }

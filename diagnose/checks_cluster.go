@@ -52,7 +52,7 @@ func checkClocks(v *View, s subject) *finding.Finding {
 	}
 	if f.Checkpointed.Known() {
 		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: f.Target, Shows: "CreateTime beside the clock of this host (date -u +%s%3N)",
-			Command: "kafka-console-consumer.sh --bootstrap-server " + consumerBootstrapOf(f.dst) + " --topic " + quote(f.Checkpoints) + " --from-beginning --timeout-ms 10000 --property print.timestamp=true --property print.value=false"})
+			Command: "kafka-console-consumer.sh --bootstrap-server " + consumerBootstrapOf(f.dst) + " --topic " + finding.Quote(f.Checkpoints) + " --from-beginning --timeout-ms 10000 --property print.timestamp=true --property print.value=false"})
 	} else {
 		fd.Confirm = append(fd.Confirm, syncsCommand(f))
 	}
@@ -89,7 +89,7 @@ func (v *View) coordinatorFinding(c *clusterView, group string, gap *snapshot.Ga
 		Because:     fmt.Sprintf("the coordinator of group %s on %s does not answer for it: %s", group, c.Alias, gap.Why),
 		Consequence: "Neither state nor offsets of the group can be told; MirrorMaker 2 cannot read or commit them either (`Error querying offsets for consumer group`), and its consumers stand still on that cluster.",
 		Confirm: []finding.Command{
-			{Cluster: c.Alias, Command: groupsCommand(c, "--describe --group "+quote(group)+" --state"), Shows: "the coordinator, or the error"},
+			{Cluster: c.Alias, Command: groupsCommand(c, "--describe --group "+finding.Quote(group)+" --state"), Shows: "the coordinator, or the error"},
 			{Cluster: c.Alias, Command: leaderless, Shows: "partitions of __consumer_offsets without a leader"}},
 		Fixes: []finding.Fix{{Mode: "kafka", Text: "Bring the broker back that holds the group's partition of __consumer_offsets. Where it is up and loading, wait until it is done. When the group's offsets can be read again and no checkpoint follows, restart the checkpoint connector.",
 			Steps: []finding.Step{{Text: "see which partitions have no leader, and on which brokers their replicas are", Command: leaderless}}, WaitSeconds: 60}},

@@ -111,7 +111,7 @@ func checkActive(v *View, s subject) *finding.Finding {
 		Observed: finding.Observed{{Name: "state on " + f.Target, Value: string(g.State.Or(""))}, {Name: "members", Value: len(ms)}},
 		Because:  fmt.Sprintf("group %s is %s on %s with %s", gp.group, g.State.Or(""), f.Target, members(ms)),
 		Confirm: []finding.Command{
-			{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --members"), Shows: "who is in the group"},
+			{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+finding.Quote(gp.group)+" --members"), Shows: "who is in the group"},
 			groupCommand(f.dst, gp.group)},
 	}
 	if u, st := gp.sourceOffset().Get(); st == snapshot.Known {
@@ -135,7 +135,7 @@ func checkActive(v *View, s subject) *finding.Finding {
 	fd.Fixes = []finding.Fix{{Mode: "kafka", Text: fmt.Sprintf("Decide which side is active. If it is %s: stop the consumers of %s on %s (%s). MirrorMaker 2 writes the offset once the group is empty.", f.Source, gp.group, f.Target, hosts),
 		Steps: []finding.Step{
 			{Text: "stop the consumers of the group on " + f.Target + ": " + hosts, Stops: []string{"consumers of " + gp.group + " on " + f.Target}, Undo: "start them again"},
-			{Text: "see that the group is empty", Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --state")}},
+			{Text: "see that the group is empty", Command: groupsCommand(f.dst, "--describe --group "+finding.Quote(gp.group)+" --state")}},
 		WaitSeconds: int((f.emitBudget() + f.commitBudget()) / 1000)}}
 	if slices.ContainsFunc(ms, func(m snapshot.Member) bool { return m.InstanceID != "" }) {
 		fd.Fixes[0].Text += " A static member (group.instance.id) stays in the group until its session times out."
@@ -154,7 +154,7 @@ func members(ms []snapshot.Member) string {
 	if len(ms) == 0 {
 		return "members that the broker does not show"
 	}
-	return count(len(ms), "member")
+	return finding.Count(len(ms), "member")
 }
 
 func memberList(ms []snapshot.Member) string {
@@ -276,11 +276,11 @@ func deleteOffsets(f *flowView, gps []groupPartition) []finding.Step {
 	for _, k := range order {
 		if !seen[k.group] {
 			seen[k.group] = true
-			look = append(look, finding.Step{Text: "keep what stands there now; the group must be empty", Command: groupsCommand(f.dst, "--describe --group "+quote(k.group)+" --offsets")})
+			look = append(look, finding.Step{Text: "keep what stands there now; the group must be empty", Command: groupsCommand(f.dst, "--describe --group "+finding.Quote(k.group)+" --offsets")})
 		}
-		which := quote(k.topic + ":" + strings.Join(parts[k], ","))
-		del = append(del, finding.Step{Text: "delete the group's offsets of the copy on " + f.Target, Command: groupsCommand(f.dst, "--delete-offsets --group "+quote(k.group)+" --topic "+which), Destructive: true,
-			Undo: "for each partition, set it back to what was printed: " + groupsCommand(f.dst, "--reset-offsets --group "+quote(k.group)+" --topic "+quote(k.topic+":PARTITION")+" --to-offset OLD --execute")})
+		which := finding.Quote(k.topic + ":" + strings.Join(parts[k], ","))
+		del = append(del, finding.Step{Text: "delete the group's offsets of the copy on " + f.Target, Command: groupsCommand(f.dst, "--delete-offsets --group "+finding.Quote(k.group)+" --topic "+which), Destructive: true,
+			Undo: "for each partition, set it back to what was printed: " + groupsCommand(f.dst, "--reset-offsets --group "+finding.Quote(k.group)+" --topic "+finding.Quote(k.topic+":PARTITION")+" --to-offset OLD --execute")})
 	}
 	return append(look, del...)
 }

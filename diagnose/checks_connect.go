@@ -119,7 +119,7 @@ func checkWorkerCluster(v *View, s subject) *finding.Finding {
 			listTopics(f.src, f.Checkpoints+" and copies, which belong on "+f.Target)},
 	}
 	if f.ConnectURL != "" {
-		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: f.Target, Command: "curl -sS " + quote(f.ConnectURL+"/"), Shows: "kafka_cluster_id: the cluster that the worker is attached to"})
+		fd.Confirm = append(fd.Confirm, finding.Command{Cluster: f.Target, Command: "curl -sS " + finding.Quote(f.ConnectURL+"/"), Shows: "kafka_cluster_id: the cluster that the worker is attached to"})
 	}
 	if told && f.WorkerCluster == "" {
 		r := f.resource()

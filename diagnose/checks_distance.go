@@ -226,8 +226,8 @@ func (gp groupPartition) nearerFix(lagMax int64, e snapshot.ConfigEntry) finding
 		fix.Steps = []finding.Step{upgradeStep(f, mm2.V(3, 7, 1))}
 	default:
 		fix.Text = "Nothing has to be repaired: T comes nearer as the group catches up on " + f.Source + ". Before a planned failover let it read to the end and wait one round of intervals; for a position that cannot wait, mm2doctor translate compares the records of both clusters and finds the exact place."
-		fix.Steps = []finding.Step{{Text: "see the group's lag on " + f.Source + " shrink", Command: groupsCommand(f.src, "--describe --group "+quote(gp.group))},
-			{Text: "or see the exact place; nothing is written", Command: "mm2doctor translate " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target) + " --group " + quote(gp.group)}}
+		fix.Steps = []finding.Step{{Text: "see the group's lag on " + f.Source + " shrink", Command: groupsCommand(f.src, "--describe --group "+finding.Quote(gp.group))},
+			{Text: "or see the exact place; nothing is written", Command: "mm2doctor translate " + f.evidence() + " --flow " + finding.Quote(f.Source+":"+f.Target) + " --group " + finding.Quote(gp.group)}}
 	}
 	return fix
 }
@@ -320,7 +320,7 @@ func skipFix(f *flowView, gps []groupPartition) finding.Fix {
 				to = fmt.Sprintf("--to-offset %d", below.Down)
 			}
 		}
-		reset := "--reset-offsets --group " + quote(gp.group) + " --topic " + quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)) + " "
+		reset := "--reset-offsets --group " + finding.Quote(gp.group) + " --topic " + finding.Quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)) + " "
 		fix.Steps = append(fix.Steps, finding.Step{Text: "set the offset back", Command: groupsCommand(f.dst, reset+to+" --execute"), Destructive: true,
 			Undo: groupsCommand(f.dst, reset+fmt.Sprintf("--to-offset %d --execute", gp.targetOffset().Or(0)))})
 	}
@@ -362,7 +362,7 @@ func checkRetention(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("the position %d on %s lies at %d or before in %s-%d, whose log now starts at %d", u, f.Source, high, gp.remote, gp.part, start),
 		Consequence: fmt.Sprintf("At least %d offsets that the group has not read are gone on %s: after a failover nobody reads them.", start-high, f.Target),
 		Confirm: []finding.Command{
-			{Cluster: f.Target, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(f.dst) + " --topic " + quote(gp.remote) + " --time -2", Shows: "the log start of each partition"},
+			{Cluster: f.Target, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(f.dst) + " --topic " + finding.Quote(gp.remote) + " --time -2", Shows: "the log start of each partition"},
 			{Cluster: f.Target, Command: configsCommand(f.dst, gp.remote), Shows: "retention.ms and retention.bytes"},
 			{Cluster: f.Source, Command: configsCommand(f.src, gp.topic), Shows: "the same of the source topic"}},
 	}
@@ -375,8 +375,8 @@ func checkRetention(_ *View, s subject) *finding.Finding {
 	case key != "":
 		fd.Because += fmt.Sprintf(": %s is %s there and %s on %s", key, here, there, f.Source)
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: key + " on " + f.Source, Value: there}, snapshot.Named{Name: key + " on " + f.Target, Value: here})
-		alter := "kafka-configs.sh --bootstrap-server " + bootstrapOf(f.dst) + " --alter --entity-type topics --entity-name " + quote(gp.remote) + " --add-config "
-		fix.Steps = []finding.Step{{Text: "give the copy the source's " + key, Command: alter + quote(key+"="+there), Undo: alter + quote(key+"="+here)}}
+		alter := "kafka-configs.sh --bootstrap-server " + bootstrapOf(f.dst) + " --alter --entity-type topics --entity-name " + finding.Quote(gp.remote) + " --add-config "
+		fix.Steps = []finding.Step{{Text: "give the copy the source's " + key, Command: alter + finding.Quote(key+"="+there), Undo: alter + finding.Quote(key+"="+here)}}
 	case known:
 		fd.Because += fmt.Sprintf("; its retention is no shorter than that on %s, so that records were deleted by hand, or their times differ", f.Source)
 	default:
@@ -409,5 +409,5 @@ func shorter(a, b string) bool {
 }
 
 func configsCommand(c *clusterView, topic string) string {
-	return "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --describe --all --entity-type topics --entity-name " + quote(topic)
+	return "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --describe --all --entity-type topics --entity-name " + finding.Quote(topic)
 }

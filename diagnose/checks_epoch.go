@@ -69,7 +69,7 @@ func checkEpoch(_ *View, s subject) *finding.Finding {
 	}
 	fd := &finding.Finding{
 		Observed: finding.Observed{{Name: "T", Value: o.Offset}, {Name: "committed epoch", Value: o.Epoch}, {Name: "current epoch", Value: current}},
-		Confirm: []finding.Command{{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+quote(gp.group)+" --verbose"), Shows: "CURRENT-OFFSET, and LEADER-EPOCH (tools of 4.0 and later)"},
+		Confirm: []finding.Command{{Cluster: f.Target, Command: groupsCommand(f.dst, "--describe --group "+finding.Quote(gp.group)+" --verbose"), Shows: "CURRENT-OFFSET, and LEADER-EPOCH (tools of 4.0 and later)"},
 			describeTopic(f.dst, gp.remote, "the partition's leader, whose log folder has leader-epoch-checkpoint: epochs and where they begin")},
 		Fixes: []finding.Fix{epochFix(f, []groupPartition{gp})},
 	}
@@ -100,7 +100,7 @@ func epochFix(f *flowView, gps []groupPartition) finding.Fix {
 	for _, gp := range gps {
 		o, _ := gp.storedOnTarget().Get()
 		fix.Steps = append(fix.Steps, finding.Step{Text: "commit the offset again on " + f.Target,
-			Command: groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", quote(gp.group), quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)), o.Offset)),
+			Command: groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", finding.Quote(gp.group), finding.Quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)), o.Offset)),
 			Undo:    "none needed: the offset is the same"})
 	}
 	return fix

@@ -193,7 +193,7 @@ func keepFix(f *flowView, gps []groupPartition) finding.Fix {
 		}
 		t, _ := gp.targetOffset().Get()
 		fix.Steps = append(fix.Steps, finding.Step{Text: "commit the offset again on " + f.Target, Undo: "none needed: the offset is the same",
-			Command: groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", quote(gp.group), quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)), t))})
+			Command: groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", finding.Quote(gp.group), finding.Quote(fmt.Sprintf("%s:%d", gp.remote, gp.part)), t))})
 	}
 	if ms, st := gps[0].retention().Get(); longer && st == snapshot.Known {
 		fix.Steps = append(fix.Steps, brokerStep(f.dst, keyOffsetsRetention, 2*ms/60_000))
@@ -234,7 +234,7 @@ func checkBelowStart(_ *View, s subject) *finding.Finding {
 		Because:     fmt.Sprintf("T = %d lies %d before the log start of %s-%d (%d): the records between are gone from the copy", t, start-t, gp.remote, gp.part, start),
 		Consequence: fmt.Sprintf("A consumer that starts there finds its offset out of range, and auto.offset.reset decides: earliest begins at %d, latest at %d, none fails.", start, end),
 		Confirm: []finding.Command{groupCommand(f.dst, gp.group), {Cluster: f.Target, Shows: "the log start of each partition",
-			Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(f.dst) + " --topic " + quote(gp.remote) + " --time earliest"}},
+			Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(f.dst) + " --topic " + finding.Quote(gp.remote) + " --time earliest"}},
 		Fixes: []finding.Fix{startFix(f, []groupPartition{gp})},
 	}
 	u, ust := gp.sourceOffset().Get()
@@ -271,8 +271,8 @@ func checkBelowStart(_ *View, s subject) *finding.Finding {
 func startFix(f *flowView, gps []groupPartition) finding.Fix {
 	fix := finding.Fix{Mode: "kafka", Text: fmt.Sprintf("Set the position on %s to the log start while the group is empty there: it may read again, and skips nothing that is there. So that it does not come again, keep records on %s at least as long as the group may lag (retention.ms of the copy).", f.Target, f.Target)}
 	for _, gp := range gps {
-		fix.Steps = append(fix.Steps, finding.Step{Text: "set the position to the start of the copy", Command: groupsCommand(f.dst, "--reset-offsets --group "+quote(gp.group)+" --topic "+quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-earliest --execute"),
-			Undo: groupsCommand(f.dst, "--delete-offsets --group "+quote(gp.group)+" --topic "+quote(gp.remote))})
+		fix.Steps = append(fix.Steps, finding.Step{Text: "set the position to the start of the copy", Command: groupsCommand(f.dst, "--reset-offsets --group "+finding.Quote(gp.group)+" --topic "+finding.Quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))+" --to-earliest --execute"),
+			Undo: groupsCommand(f.dst, "--delete-offsets --group "+finding.Quote(gp.group)+" --topic "+finding.Quote(gp.remote))})
 	}
 	return fix
 }

@@ -50,7 +50,7 @@ func checkGroupFilter(v *View, s subject) *finding.Finding {
 		e, _ := f.setting(connCheckpoint, keyGroupsExclude).Get()
 		return &finding.Finding{Severity: finding.Info, Subject: finding.Subject{Group: byDefault[0]}, Subjects: groupSubjects(byDefault),
 			Observed: finding.Observed{{Name: "left out", Value: list(byDefault, 5)}, {Name: keyGroupsExclude, Value: e.Value + " (" + where(e) + ")"}},
-			Because:  fmt.Sprintf("the default of groups.exclude leaves out %s: %s", count(len(byDefault), "group"), list(byDefault, 5)),
+			Because:  fmt.Sprintf("the default of groups.exclude leaves out %s: %s", finding.Count(len(byDefault), "group"), list(byDefault, 5)),
 			Fixes:    []finding.Fix{propertyFix(f, "If one of them must fail over, set groups.exclude to what shall really stay out; the value replaces the default.", keyGroupsExclude, "console-consumer-.*, __.*", f.discoveryBudget())}}
 	}
 	return nil

@@ -31,10 +31,10 @@ func badFacts(topic string, bad []snapshot.BadRecord, n int64) finding.Observed 
 // console consumer prints the first of them as it is.
 func badCommand(f *flowView, c *clusterView, kind, topic string, bad []snapshot.BadRecord) finding.Command {
 	if f.Mode == "dedicated" || len(bad) == 0 {
-		return finding.Command{Cluster: c.Alias, Command: "mm2doctor records " + kind + " " + f.evidence() + " --flow " + quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}
+		return finding.Command{Cluster: c.Alias, Command: "mm2doctor records " + kind + " " + f.evidence() + " --flow " + finding.Quote(f.Source+":"+f.Target), Shows: "each record that does not decode, with its offset"}
 	}
 	return finding.Command{Cluster: c.Alias, Shows: "the first such record, bytes as text",
-		Command: fmt.Sprintf("kafka-console-consumer.sh --bootstrap-server %s --topic %s --partition %d --offset %d --max-messages 1 --timeout-ms 10000 --property print.key=true --property print.timestamp=true", consumerBootstrapOf(c), quote(topic), bad[0].Partition, bad[0].Offset)}
+		Command: fmt.Sprintf("kafka-console-consumer.sh --bootstrap-server %s --topic %s --partition %d --offset %d --max-messages 1 --timeout-ms 10000 --property print.key=true --property print.timestamp=true", consumerBootstrapOf(c), finding.Quote(topic), bad[0].Partition, bad[0].Offset)}
 }
 
 // checkSyncsUnreadable: how MirrorMaker 2 takes a bad sync depends on its version and on what is wrong with it. Bytes that do not
@@ -60,7 +60,7 @@ func checkSyncsUnreadable(v *View, s subject) *finding.Finding {
 		Confirm:     []finding.Command{badCommand(f, cmp.Or(f.v.clusters[c.Cluster], f.syncsCluster()), "offset-syncs", c.Topic, c.Bad)},
 		Fixes: []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 			Text:  "Find and stop whoever writes into the topic; only MirrorMaker 2 may. Then stop MirrorMaker 2, delete the topic and start it again: it is made anew and each partition's next record writes a sync. Groups that stand before that keep their last checkpoint.",
-			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: topicsCommand(f.syncsCluster(), "--delete --topic "+quote(c.Topic)), Destructive: true, Undo: "none: the old mappings are gone"})}},
+			Steps: f.whileStopped(bothConnectors, finding.Step{Text: "delete the offset-syncs topic", Command: topicsCommand(f.syncsCluster(), "--delete --topic "+finding.Quote(c.Topic)), Destructive: true, Undo: "none: the old mappings are gone"})}},
 	}
 }
 

@@ -58,8 +58,8 @@ func checkNotCompacted(_ *View, s subject) *finding.Finding {
 		Confirm:     []finding.Command{describeTopic(c, f.SyncsTopic, "Configs: cleanup.policy"), logEnds(c, f.SyncsTopic, " --time -2", "a log start above 0: records were deleted")},
 		Fixes: []finding.Fix{{Mode: "kafka", WaitSeconds: 30,
 			Text: fmt.Sprintf("Set the topic to compact, at once: what is deleted does not come back. A restart of the source connector then writes a sync with the next record of each partition; groups that stand before it on %s stay untranslated until they have read past it.", f.Source),
-			Steps: []finding.Step{{Text: "keep the newest sync of each partition for good", Command: "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --alter --entity-type topics --entity-name " + quote(f.SyncsTopic) + " --add-config cleanup.policy=compact",
-				Undo: "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --alter --entity-type topics --entity-name " + quote(f.SyncsTopic) + " --add-config cleanup.policy=" + shellList(e.Value)},
+			Steps: []finding.Step{{Text: "keep the newest sync of each partition for good", Command: "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --alter --entity-type topics --entity-name " + finding.Quote(f.SyncsTopic) + " --add-config cleanup.policy=compact",
+				Undo: "kafka-configs.sh --bootstrap-server " + bootstrapOf(c) + " --alter --entity-type topics --entity-name " + finding.Quote(f.SyncsTopic) + " --add-config cleanup.policy=" + shellList(e.Value)},
 				restartSource(f)}}},
 	}
 	if sy.Start > 0 {
@@ -189,12 +189,12 @@ func checkFragile(v *View, s subject) *finding.Finding {
 		}
 		name := i.name + " on " + i.c.Alias
 		if least, given := f.minISR(t); given && int64(p.ISR) < least {
-			because := fmt.Sprintf("%s-%d on %s has %s in sync, and min.insync.replicas is %d", i.name, p.ID, i.c.Alias, count(p.ISR, "replica"), least)
+			because := fmt.Sprintf("%s-%d on %s has %s in sync, and min.insync.replicas is %d", i.name, p.ID, i.c.Alias, finding.Count(p.ISR, "replica"), least)
 			if refused == nil {
 				refused = f.fragile("min-isr-not-met", because, i.c, i.name)
 				refused.Consequence = "The broker refuses writes with acks=all (NOT_ENOUGH_REPLICAS): offset syncs, checkpoints or commits are lost or wait until enough replicas are back."
 				refused.Fixes[0].Text = "Start the brokers that hold the missing replicas (Replicas against Isr in the command above). Only where they never come back: move the partition to others, or lower min.insync.replicas."
-				refused.Fixes[0].Steps = []finding.Step{{Text: "for the time being, accept fewer replicas", Command: fmt.Sprintf("kafka-configs.sh --bootstrap-server %s --alter --entity-type topics --entity-name %s --add-config min.insync.replicas=%d", bootstrapOf(i.c), quote(i.name), max(1, p.ISR)), Undo: fmt.Sprintf("set it back to %d", least)}}
+				refused.Fixes[0].Steps = []finding.Step{{Text: "for the time being, accept fewer replicas", Command: fmt.Sprintf("kafka-configs.sh --bootstrap-server %s --alter --entity-type topics --entity-name %s --add-config min.insync.replicas=%d", bootstrapOf(i.c), finding.Quote(i.name), max(1, p.ISR)), Undo: fmt.Sprintf("set it back to %d", least)}}
 			} else {
 				refused.Because += "; " + because
 			}

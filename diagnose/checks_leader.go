@@ -134,6 +134,6 @@ func leaderFinding(c *clusterView, topic, because string, parts []int32) *findin
 		Confirm:  []finding.Command{{Cluster: c.Alias, Command: topicsCommand(c, "--describe --unavailable-partitions"), Shows: "Leader: none, and the brokers that hold replicas"}},
 		Fixes: []finding.Fix{{Mode: "kafka", WaitSeconds: 60,
 			Text:  "Start the brokers that hold replicas of the partition (Replicas in the command above), the one that was last in sync first; MirrorMaker 2 goes on by itself. Only where none of those comes back: elect a replica that was not in sync, which loses the records that it lacks.",
-			Steps: []finding.Step{{Text: "last resort: elect a replica that was not in sync", Command: fmt.Sprintf("kafka-leader-election.sh --bootstrap-server %s --election-type unclean --topic %s --partition %d", adminBootstrapOf(c), quote(topic), parts[0]), Destructive: true, Undo: "none: records are lost"}}}},
+			Steps: []finding.Step{{Text: "last resort: elect a replica that was not in sync", Command: fmt.Sprintf("kafka-leader-election.sh --bootstrap-server %s --election-type unclean --topic %s --partition %d", adminBootstrapOf(c), finding.Quote(topic), parts[0]), Destructive: true, Undo: "none: records are lost"}}}},
 	}
 }

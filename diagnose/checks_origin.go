@@ -99,7 +99,7 @@ func checkNotMM2(v *View, _ subject) *finding.Finding {
 	}
 	if n, some := v.sameNames(); n > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "topics of the same name on both", Value: n})
-		fd.Because += fmt.Sprintf("; %s on both clusters under the same name, such as %s", count(n, "topic"), some)
+		fd.Because += fmt.Sprintf("; %s on both clusters under the same name, such as %s", finding.Count(n, "topic"), some)
 	}
 	return fd
 }

@@ -128,8 +128,8 @@ func checkStalled(_ *View, s subject) *finding.Finding {
 		fd.Because += fmt.Sprintf("; the source is read with isolation.level=read_committed, and an open transaction begins at %d", open)
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "last stable offset", Value: open})
 		fd.Fixes = []finding.Fix{{Mode: "kafka", Text: "Find the transaction that its producer never ended, and abort it if the producer is gone (kafka-transactions.sh of Kafka 3.0 or newer).", WaitSeconds: int(f.stillBudget() / 1000),
-			Steps: []finding.Step{{Text: "show the open transactions of the partition", Command: fmt.Sprintf("kafka-transactions.sh --bootstrap-server %s describe-producers --topic %s --partition %d", bootstrapOf(f.src), quote(s.topic), s.gp.part)},
-				{Text: "abort it, with the start offset shown", Command: fmt.Sprintf("kafka-transactions.sh --bootstrap-server %s abort --topic %s --partition %d --start-offset %d", bootstrapOf(f.src), quote(s.topic), s.gp.part, open), Destructive: true, Undo: "none: the records of that transaction are aborted"}}}}
+			Steps: []finding.Step{{Text: "show the open transactions of the partition", Command: fmt.Sprintf("kafka-transactions.sh --bootstrap-server %s describe-producers --topic %s --partition %d", bootstrapOf(f.src), finding.Quote(s.topic), s.gp.part)},
+				{Text: "abort it, with the start offset shown", Command: fmt.Sprintf("kafka-transactions.sh --bootstrap-server %s abort --topic %s --partition %d --start-offset %d", bootstrapOf(f.src), finding.Quote(s.topic), s.gp.part, open), Destructive: true, Undo: "none: the records of that transaction are aborted"}}}}
 		return fd
 	}
 	fd.Fixes = []finding.Fix{{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.stillBudget()) / 1000), Steps: []finding.Step{restartSource(f)},

@@ -145,7 +145,7 @@ func checkPartitionCount(v *View, s subject) *finding.Finding {
 			fd.Because = fmt.Sprintf("the source has %d partitions that the copy lacks, and partition %d has had records for %s, longer than a refresh of topics (%d s)", len(src.Partitions)-len(dst.Partitions), p.ID, age(v.now-ts), f.seconds(connSource, keyRefreshTopics, 600))
 			fd.Consequence = "Records and offsets of these partitions are not on " + f.Target + "."
 			fd.Fixes = []finding.Fix{restartSourceFix(f, "Look into MirrorMaker 2's log for errors about this topic (missing Alter right on the target's topic), or add the partitions by hand, then restart it.", f.topicBudget(),
-				finding.Step{Text: "give the copy as many partitions as the source", Command: fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d", bootstrapOf(f.dst), quote(s.gp.remote), len(src.Partitions)), Undo: "none: partitions cannot be taken away"})}
+				finding.Step{Text: "give the copy as many partitions as the source", Command: fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d", bootstrapOf(f.dst), finding.Quote(s.gp.remote), len(src.Partitions)), Undo: "none: partitions cannot be taken away"})}
 			break
 		}
 	}

@@ -152,7 +152,7 @@ func rewindFix(f *flowView, b stepBack, rows []groupPartition) finding.Fix {
 	fix := finding.Fix{Mode: f.fixMode(), WaitSeconds: int((f.discoveryStart() + f.flushBudget() + f.emitBudget() + f.commitBudget()) / 1000),
 		Text: fmt.Sprintf("Stop MirrorMaker 2, delete offset syncs and checkpoints, which speak of the copy of before, and the offsets of idle groups on %s that come from them, then start it again: the next record of each partition writes a sync. Groups that stand before it on %s stay untranslated until they have read past it. What the copy lacks comes back only when the source connector's stored positions are reset too.", f.Target, f.Source)}
 	steps := append([]finding.Step{
-		{Text: "delete the offset syncs; the topic is made again at the start", Command: topicsCommand(c, "--delete --topic "+quote(f.SyncsTopic)), Destructive: true, Undo: "none: mappings of all partitions are gone, also good ones"},
+		{Text: "delete the offset syncs; the topic is made again at the start", Command: topicsCommand(c, "--delete --topic "+finding.Quote(f.SyncsTopic)), Destructive: true, Undo: "none: mappings of all partitions are gone, also good ones"},
 		f.forgetStep()},
 		deleteOffsets(f, rows)...)
 	fix.Steps = append([]finding.Step{captureStep(f)}, f.whileStopped(bothConnectors, steps...)...)
@@ -203,7 +203,7 @@ func checkShared(_ *View, s subject) *finding.Finding {
 	}
 	o := finding.Observed{{Name: "partitions", Value: len(names)}, {Name: "steps back of S.down", Value: steps}}
 	because := fmt.Sprintf("in %s on %s the downstream offsets of %s (%s) go back again and again, %d times in %s-%d alone: two MirrorMaker 2 set-ups that give their targets the same alias, %s, write into one topic", f.SyncsTopic, f.syncsCluster().Alias,
-		count(len(names), "partition"), list(names, 3), worst.DownBack, worst.Topic, worst.Partition, f.Target)
+		finding.Count(len(names), "partition"), list(names, 3), worst.DownBack, worst.Topic, worst.Partition, f.Target)
 	if r := worst.LastRewind; r != nil {
 		because += fmt.Sprintf(" (last from %d -> %d to %d -> %d)", r.Before.Up, r.Before.Down, r.After.Up, r.After.Down)
 		o = append(o, snapshot.Named{Name: "last step back", Value: shownSync(r.Before) + ", then " + shownSync(r.After)})

@@ -244,7 +244,7 @@ func checkStoreLoad(v *View, s subject) *finding.Finding {
 	}
 	t, _ := first.promised(first.checkpoint().Or(snapshot.Checkpoint{}).Up)
 	fd.Observed = append(fd.Observed, snapshot.Named{Name: "groups that had to get one", Value: list(groups, 5)})
-	fd.Because = fmt.Sprintf("the checkpoint task runs since %s and wrote no checkpoint for anybody since, although %s had to get one (%s, %s-%d: translates to %d): it did not load its offset syncs, or its loop fails", age(v.now-start), count(len(groups), "group"), first.group, first.topic, first.part, t.value)
+	fd.Because = fmt.Sprintf("the checkpoint task runs since %s and wrote no checkpoint for anybody since, although %s had to get one (%s, %s-%d: translates to %d): it did not load its offset syncs, or its loop fails", age(v.now-start), finding.Count(len(groups), "group"), first.group, first.topic, first.part, t.value)
 	return fd
 }
 

@@ -267,7 +267,7 @@ func checkDeletedTopic(v *View, s subject) *finding.Finding {
 		fd.Observed = finding.Observed{{Name: "C of " + first.Group, Value: fmt.Sprintf("%s-%d: %d -> %d, written %s ago", first.Topic, first.Partition, first.Up, first.Down, age(v.now-first.Time))}}
 	}
 	fd.Observed = append(finding.Observed{{Name: "topics that are not on " + f.Target, Value: list(topicsOf(ss), 3)}, {Name: "checkpoints of them", Value: n}}, fd.Observed...)
-	fd.Because = fmt.Sprintf("%s holds %s of %s, which %s no longer has: the copy was deleted, and MirrorMaker 2 never takes a checkpoint back", f.Checkpoints, count(n, "checkpoint"), list(topicsOf(ss), 3), f.Target)
+	fd.Because = fmt.Sprintf("%s holds %s of %s, which %s no longer has: the copy was deleted, and MirrorMaker 2 never takes a checkpoint back", f.Checkpoints, finding.Count(n, "checkpoint"), list(topicsOf(ss), 3), f.Target)
 	fd.Confirm = []finding.Command{checkpointsCommand(f), describeTopic(f.dst, ss[0].topic, "that the topic does not exist")}
 	if trying == "" {
 		fd.Consequence = "Tools that translate by checkpoints still name these topics."
@@ -398,16 +398,16 @@ func checkOrphaned(v *View, s subject) *finding.Finding {
 	var why []string
 	if len(gone) > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "groups not on " + f.Source, Value: list(gone, 5)})
-		why = append(why, fmt.Sprintf("%s no longer on %s (%s)", count(len(gone), "group"), f.Source, list(gone, 5)))
+		why = append(why, fmt.Sprintf("%s no longer on %s (%s)", finding.Count(len(gone), "group"), f.Source, list(gone, 5)))
 	}
 	if len(some) > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "groups without the partition's offset", Value: list(some, 5)})
-		why = append(why, fmt.Sprintf("partitions on which %s committed no offset any more (%s)", count(len(some), "group"), list(some, 5)))
+		why = append(why, fmt.Sprintf("partitions on which %s committed no offset any more (%s)", finding.Count(len(some), "group"), list(some, 5)))
 	}
 	if len(topics) > 0 {
 		fd.Observed = append(fd.Observed, snapshot.Named{Name: "topics not on " + f.Source, Value: list(topics, 5)})
 	}
-	fd.Because = fmt.Sprintf("%s holds %s for %s: a deletion or an expiry on %s is not carried over, and MirrorMaker 2 never takes a checkpoint back", f.Checkpoints, count(n, "checkpoint"), strings.Join(why, " and for "), f.Source)
+	fd.Because = fmt.Sprintf("%s holds %s for %s: a deletion or an expiry on %s is not carried over, and MirrorMaker 2 never takes a checkpoint back", f.Checkpoints, finding.Count(n, "checkpoint"), strings.Join(why, " and for "), f.Source)
 	fd.Consequence = "They do no harm. The group's offset on " + f.Target + " stays until it expires there; from 3.7.1 on MirrorMaker 2 commits old checkpoints of groups that its tasks still have."
 	return fd
 }
@@ -451,7 +451,7 @@ func checkForeignCommits(v *View, s subject) *finding.Finding {
 	groups, topics = slices.Compact(groups), slices.Compact(topics)
 	fd := &finding.Finding{Subject: finding.Subject{Group: groups[0], Topic: topics[0]}, Subjects: groupSubjects(groups), SubjectCount: len(groups),
 		Observed:    finding.Observed{{Name: "groups", Value: len(groups)}, {Name: "positions", Value: positions}, {Name: "topics", Value: list(topics, 5)}},
-		Because:     fmt.Sprintf("%s on %s read %s that came from %s (%s); the flow %s->%s has the offset syncs of these copies, %s has none", count(len(groups), "group"), f.Source, count(len(topics), "topic"), f.Target, list(topics, 5), f.Target, f.Source, f.Name()),
+		Because:     fmt.Sprintf("%s on %s read %s that came from %s (%s); the flow %s->%s has the offset syncs of these copies, %s has none", finding.Count(len(groups), "group"), f.Source, finding.Count(len(topics), "topic"), f.Target, list(topics, 5), f.Target, f.Source, f.Name()),
 		Consequence: fmt.Sprintf("Their progress there is not carried back to %s by any version; on %s these consumers start where their own offset of the original topic stands.", f.Target, f.Target),
 		Confirm:     []finding.Command{groupCommand(f.src, groups[0])}}
 	if copied != "" {

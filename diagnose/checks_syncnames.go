@@ -128,13 +128,13 @@ func checkTwice(_ *View, s subject) *finding.Finding {
 		Observed: finding.Observed{{Name: "in use", Value: fmt.Sprintf("%s on %s, %d records, newest %s old", f.SyncsTopic, f.SyncsOn, sy.Records, age(f.v.now-sy.Last))}, {Name: "the other", Value: a.words(f.v.now)},
 			{Name: "partitions whose older positions have no mapping", Value: parts}, {Name: "groups before it", Value: len(groups)}},
 		Because:     fmt.Sprintf("there are two offset-syncs topics of %s: %s on %s, which is in use, and %s", f.Name(), f.SyncsTopic, f.SyncsOn, a.words(f.v.now)),
-		Consequence: fmt.Sprintf("Mappings of before the change stand in the other topic alone and are not read: positions of %s before their first sync in the topic in use are not translated.", count(parts, "partition")),
+		Consequence: fmt.Sprintf("Mappings of before the change stand in the other topic alone and are not read: positions of %s before their first sync in the topic in use are not translated.", finding.Count(parts, "partition")),
 		Confirm: []finding.Command{recordsCommand(f.syncsCluster(), f.SyncsTopic, sy.Records, "OffsetSyncFormatter", "the syncs in use"),
 			recordsCommand(f.v.clusters[a.ref.Cluster], a.ref.Topic, a.ref.Records, "OffsetSyncFormatter", "those of before")},
 	}
 	wait := int((f.emitBudget() + f.commitBudget()) / 1000)
 	c := f.v.clusters[a.ref.Cluster]
-	drop := finding.Step{Text: "delete the abandoned topic, once no group stands before the first sync of the one in use", Command: topicsCommand(c, "--delete --topic "+quote(a.ref.Topic)), Destructive: true, Undo: "none: the old mappings are gone"}
+	drop := finding.Step{Text: "delete the abandoned topic, once no group stands before the first sync of the one in use", Command: topicsCommand(c, "--delete --topic "+finding.Quote(a.ref.Topic)), Destructive: true, Undo: "none: the old mappings are gone"}
 	fd.Fixes = []finding.Fix{{Mode: "kafka", WaitSeconds: wait, Steps: []finding.Step{captureStep(f), drop},
 		Text: fmt.Sprintf("Let the groups on %s read past the first sync of the topic in use before a failover; then delete the other one.", f.Source)}}
 	switch {

@@ -176,7 +176,7 @@ func anewFix(f *flowView, gps []groupPartition, onTarget bool) finding.Fix {
 		fix.Text = fmt.Sprintf("Give the groups a position in the new topic on %s, where they are not consuming it, and delete their old offsets on %s; MirrorMaker 2 then writes what follows from the new ones.", f.Source, f.Target)
 		var first []finding.Step
 		for _, gp := range gps {
-			reset := "--reset-offsets --group " + quote(gp.group) + " --topic " + quote(fmt.Sprintf("%s:%d", gp.topic, gp.part)) + " "
+			reset := "--reset-offsets --group " + finding.Quote(gp.group) + " --topic " + finding.Quote(fmt.Sprintf("%s:%d", gp.topic, gp.part)) + " "
 			first = append(first, finding.Step{Text: "set the group to the start of the new topic on " + f.Source + "; it must be empty there", Command: groupsCommand(f.src, reset+"--to-earliest --execute"), Destructive: true,
 				Undo: groupsCommand(f.src, reset+fmt.Sprintf("--to-offset %d --execute", gp.sourceOffset().Or(0)))})
 		}
@@ -189,7 +189,7 @@ func anewFix(f *flowView, gps []groupPartition, onTarget bool) finding.Fix {
 	}
 	fix := rewriteWhile(f, bothConnectors, gps, "", captureStep(f),
 		finding.Step{Text: "delete the offset-syncs topic; it is made again at the start. All groups are then translated by what is mirrored from then on: a lagging one keeps its offset until it has passed the first new record",
-			Command: topicsCommand(f.syncsCluster(), "--delete --topic "+quote(f.SyncsTopic)), Destructive: true, Undo: "none"})
+			Command: topicsCommand(f.syncsCluster(), "--delete --topic "+finding.Quote(f.SyncsTopic)), Destructive: true, Undo: "none"})
 	fix.Text = fmt.Sprintf("Stop %s, delete offset syncs and checkpoints and the old offsets of idle groups on %s, then start again. Records that were mirrored before the copy was made anew are not in it: to mirror %s again, reset the source connector's offsets of it while it is stopped%s.", who, f.Target, gps[0].topic, f.sourceOffsetsBy())
 	return fix
 }

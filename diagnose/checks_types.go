@@ -96,7 +96,7 @@ func typeConflict(f *flowView, group string, src, dst kafka.GroupType, state kaf
 		Steps: []finding.Step{
 			{Text: "stop the consumers of the group on " + f.Target + " and keep them stopped until the next step is done", Stops: []string{"consumers of " + group + " on " + f.Target}, Undo: "start them again"},
 			{Text: "delete the group with its positions on " + f.Target, Destructive: true, Undo: "none: its positions there are gone",
-				Command: cmp.Or(tool, "kafka-consumer-groups.sh") + " --bootstrap-server " + bootstrapOf(f.dst) + " --delete --group " + quote(group)}}}}
+				Command: cmp.Or(tool, "kafka-consumer-groups.sh") + " --bootstrap-server " + bootstrapOf(f.dst) + " --delete --group " + finding.Quote(group)}}}}
 	return fd
 }
 
@@ -303,10 +303,10 @@ func rewoundFix(f *flowView, gps []groupPartition) finding.Fix {
 		if before, fell := gp.fellTo(c, t); fell {
 			t = before
 		}
-		at := quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))
-		cmd := groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", quote(gp.group), at, t))
+		at := finding.Quote(fmt.Sprintf("%s:%d", gp.remote, gp.part))
+		cmd := groupsCommand(f.dst, fmt.Sprintf("--reset-offsets --group %s --topic %s --to-offset %d --execute", finding.Quote(gp.group), at, t))
 		if kind == kafka.TypeStreams {
-			cmd = fmt.Sprintf("kafka-streams-groups.sh --bootstrap-server %s --reset-offsets --group %s --input-topic %s --to-offset %d --execute", bootstrapOf(f.dst), quote(gp.group), at, t)
+			cmd = fmt.Sprintf("kafka-streams-groups.sh --bootstrap-server %s --reset-offsets --group %s --input-topic %s --to-offset %d --execute", bootstrapOf(f.dst), finding.Quote(gp.group), at, t)
 		}
 		fix.Steps = append(fix.Steps, finding.Step{Text: "set the position on " + f.Target + " to where it stood, while the group is empty", Command: cmd})
 		if kind == kafka.TypeConsumer && !strings.Contains(fix.Text, "3.8.0") {

@@ -13,9 +13,9 @@ func bootstrapOf(c *clusterView) string {
 	if c == nil || len(c.Bootstrap) == 0 {
 		return "BOOTSTRAP"
 	}
-	s := quote(strings.Join(c.Bootstrap, ","))
+	s := finding.Quote(strings.Join(c.Bootstrap, ","))
 	if c.CommandConfig != "" {
-		s += " --command-config " + quote(c.CommandConfig)
+		s += " --command-config " + finding.Quote(c.CommandConfig)
 	}
 	return s
 }
@@ -34,11 +34,11 @@ func producerBootstrapOf(c *clusterView) string {
 func (f *flowView) evidence() string {
 	switch {
 	case f.File != "":
-		return quote(f.File)
+		return finding.Quote(f.File)
 	case f.ConnectURL != "":
-		return "--connect-url " + quote(f.ConnectURL)
+		return "--connect-url " + finding.Quote(f.ConnectURL)
 	case len(f.src.Bootstrap) > 0 && len(f.dst.Bootstrap) > 0:
-		return "--source " + quote(f.Source+"="+strings.Join(f.src.Bootstrap, ",")) + " --target " + quote(f.Target+"="+strings.Join(f.dst.Bootstrap, ","))
+		return "--source " + finding.Quote(f.Source+"="+strings.Join(f.src.Bootstrap, ",")) + " --target " + finding.Quote(f.Target+"="+strings.Join(f.dst.Bootstrap, ","))
 	}
 	return "mm2.properties"
 }
@@ -48,7 +48,7 @@ func groupsCommand(c *clusterView, args string) string {
 }
 
 func groupCommand(c *clusterView, group string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: groupsCommand(c, "--describe --group "+quote(group)), Shows: "CURRENT-OFFSET and LOG-END-OFFSET"}
+	return finding.Command{Cluster: c.Alias, Command: groupsCommand(c, "--describe --group "+finding.Quote(group)), Shows: "CURRENT-OFFSET and LOG-END-OFFSET"}
 }
 
 const formatters = "org.apache.kafka.connect.mirror.formatters."
@@ -56,7 +56,7 @@ const formatters = "org.apache.kafka.connect.mirror.formatters."
 // recordsCommand prints a whole topic: as many records as it had when it was read, since a topic that is written all the time
 // would never let the console consumer time out.
 func recordsCommand(c *clusterView, topic string, records int64, formatter, shows string) finding.Command {
-	cmd := "kafka-console-consumer.sh --bootstrap-server " + consumerBootstrapOf(c) + " --topic " + quote(topic) + " --from-beginning --timeout-ms 10000"
+	cmd := "kafka-console-consumer.sh --bootstrap-server " + consumerBootstrapOf(c) + " --topic " + finding.Quote(topic) + " --from-beginning --timeout-ms 10000"
 	if records > 0 {
 		cmd += fmt.Sprintf(" --max-messages %d", records)
 	}
@@ -170,10 +170,10 @@ func listTopics(c *clusterView, shows string) finding.Command {
 }
 
 func describeTopic(c *clusterView, topic, shows string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: topicsCommand(c, "--describe --topic "+quote(topic)), Shows: shows}
+	return finding.Command{Cluster: c.Alias, Command: topicsCommand(c, "--describe --topic "+finding.Quote(topic)), Shows: shows}
 }
 
 // logEnds prints the ends of a topic's partitions, or their log starts with args " --time -2".
 func logEnds(c *clusterView, topic, args, shows string) finding.Command {
-	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + quote(topic) + args, Shows: shows}
+	return finding.Command{Cluster: c.Alias, Command: "kafka-get-offsets.sh --bootstrap-server " + bootstrapOf(c) + " --topic " + finding.Quote(topic) + args, Shows: shows}
 }

@@ -67,7 +67,7 @@ func brokerStep(c *clusterView, key string, value any) finding.Step {
 
 // forgetStep deletes the checkpoints topic, while nothing writes it.
 func (f *flowView) forgetStep() finding.Step {
-	return finding.Step{Text: "delete the checkpoints topic; it is made again at the start", Command: topicsCommand(f.dst, "--delete --topic "+quote(f.Checkpoints)), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}
+	return finding.Step{Text: "delete the checkpoints topic; it is made again at the start", Command: topicsCommand(f.dst, "--delete --topic "+finding.Quote(f.Checkpoints)), Destructive: true, Undo: "none needed: MirrorMaker 2 writes it anew"}
 }
 
 // rewriteFix repairs a wrong number that MirrorMaker 2 would write again: up to 3.4.0 it computes it anew, from 3.7.1 on it

@@ -204,11 +204,11 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		}
 	}
 	out[0].Facts = finding.Observed{{Name: "topics", Value: len(topics)}, {Name: "copies", Value: len(copies)}}
-	out[0].Text = fmt.Sprintf("%d of %s that groups read have a copy on %s", len(copies), count(len(topics), "topic"), f.Target)
+	out[0].Text = fmt.Sprintf("%d of %s that groups read have a copy on %s", len(copies), finding.Count(len(topics), "topic"), f.Target)
 	switch s, st := f.Syncs.Get(); st {
 	case snapshot.Known:
 		out[1].Facts = finding.Observed{{Name: "topic", Value: s.Topic}, {Name: "cluster", Value: s.Cluster}, {Name: "records", Value: s.Records}, {Name: "partitions", Value: len(s.Partitions)}, {Name: "newest", Value: s.Last}}
-		out[1].Text = fmt.Sprintf("%s on %s: %d syncs of %s%s", s.Topic, s.Cluster, s.Records, count(len(s.Partitions), "partition"), newest(s.Last, now))
+		out[1].Text = fmt.Sprintf("%s on %s: %d syncs of %s%s", s.Topic, s.Cluster, s.Records, finding.Count(len(s.Partitions), "partition"), newest(s.Last, now))
 	case snapshot.Absent:
 		out[1].Text = fmt.Sprintf("%s does not exist on %s", f.SyncsTopic, f.SyncsOn)
 	default:
@@ -258,7 +258,7 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		out[4].Text = "no offset to judge"
 	}
 	if n := endsUnread(rows); n > 0 {
-		out[4].Text = fmt.Sprintf("%s whose copy's end could not be read", count(n, "offset"))
+		out[4].Text = fmt.Sprintf("%s whose copy's end could not be read", finding.Count(n, "offset"))
 	}
 	if withT > 0 && beyond == 0 && f.Syncs.Unknown() {
 		out[4].Text = "no offset lies beyond the end of its copy; without the offset syncs more cannot be told"
@@ -267,7 +267,7 @@ func (f *flowView) linkFacts(out []LinkStatus, rows []judged) {
 		out[4].Text = "offsets point at the wrong record"
 	}
 	if beyond > 0 {
-		out[4].Text = fmt.Sprintf("%s beyond the end of the copy", count(beyond, "offset"))
+		out[4].Text = fmt.Sprintf("%s beyond the end of the copy", finding.Count(beyond, "offset"))
 	}
 }
 

@@ -216,7 +216,7 @@ func startProcess(*flowView, []string) []finding.Step {
 func resumeProcess(f *flowView, connector string) finding.Step {
 	record := "target-state-" + connector + `|{"state":"STARTED","state.v2":"STARTED"}`
 	return finding.Step{Text: "resume the connector by a record in the worker's config topic, since dedicated mode has no REST interface; a restart alone does not", Undo: "write the same record with PAUSED for STARTED",
-		Command: "echo " + quote(record) + " | kafka-console-producer.sh --bootstrap-server " + producerBootstrapOf(f.dst) + " --topic " + quote(f.workerTopic("config")) + " --property parse.key=true --property 'key.separator=|'"}
+		Command: "echo " + finding.Quote(record) + " | kafka-console-producer.sh --bootstrap-server " + producerBootstrapOf(f.dst) + " --topic " + finding.Quote(f.workerTopic("config")) + " --property parse.key=true --property 'key.separator=|'"}
 }
 
 // setInFile writes with the flow's prefix, which outranks every other place; the worker reads its own settings by the target's.
@@ -239,7 +239,7 @@ func setInFile(f *flowView, connectors []string, values finding.Observed) []find
 
 // restURL is a connector's address in Connect's REST interface, quoted for a shell.
 func (f *flowView) restURL(class, path string) string {
-	return quote(cmp.Or(f.ConnectURL, "http://CONNECT:8083") + "/connectors/" + f.connectorName(class) + path)
+	return finding.Quote(cmp.Or(f.ConnectURL, "http://CONNECT:8083") + "/connectors/" + f.connectorName(class) + path)
 }
 
 // workerAtLeast says that the worker is known to be of that version or newer. In Strimzi, the version of MirrorMaker 2 is the
@@ -324,9 +324,9 @@ func setByREST(f *flowView, connectors []string, values finding.Observed) []find
 		st := finding.Step{Text: "set it in the configuration of " + f.connectorName(c), Properties: values, Stops: []string{"the connector while it restarts by itself"}, Undo: f.before(c, values)}
 		change := jsonText(asMap(values))
 		if yes, _ := f.workerAtLeast(3, 8); yes {
-			st.Command = "curl -sS -X PATCH -H 'Content-Type: application/json' -d " + quote(change) + " " + f.restURL(c, "/config")
+			st.Command = "curl -sS -X PATCH -H 'Content-Type: application/json' -d " + finding.Quote(change) + " " + f.restURL(c, "/config")
 		} else {
-			st.Command = "curl -sS " + f.restURL(c, "/config") + " | jq " + quote(". + "+change) + " | curl -sS -X PUT -H 'Content-Type: application/json' -d @- " + f.restURL(c, "/config")
+			st.Command = "curl -sS " + f.restURL(c, "/config") + " | jq " + finding.Quote(". + "+change) + " | curl -sS -X PUT -H 'Content-Type: application/json' -d @- " + f.restURL(c, "/config")
 		}
 		out = append(out, st)
 	}
@@ -336,7 +336,7 @@ func setByREST(f *flowView, connectors []string, values finding.Observed) []find
 // MSK Connect: no REST interface of Kafka's, a connector is changed as a whole by AWS' own.
 
 func mskArn(f *flowView, connector string) string {
-	return `--connector-arn "$(aws kafkaconnect list-connectors --connector-name-prefix ` + quote(f.connectorName(connector)) + ` --query 'connectors[0].connectorArn' --output text)"`
+	return `--connector-arn "$(aws kafkaconnect list-connectors --connector-name-prefix ` + finding.Quote(f.connectorName(connector)) + ` --query 'connectors[0].connectorArn' --output text)"`
 }
 
 func restartByMSK(f *flowView, connectors []string) []finding.Step {

@@ -33,12 +33,12 @@ func (f *flowView) kubectl(verb, args string) string {
 	if group, _, _ := strings.Cut(r.APIVersion, "/"); group != "kafka.strimzi.io" && strings.Contains(group, ".") {
 		kind += "." + group // another vendor's, beside which Strimzi's own may be installed
 	}
-	return "kubectl " + verb + " " + kind + " " + quote(r.Name) + f.namespace() + " " + args
+	return "kubectl " + verb + " " + kind + " " + finding.Quote(r.Name) + f.namespace() + " " + args
 }
 
 func (f *flowView) namespace() string {
 	if ns := f.resource().Namespace; ns != "" {
-		return " -n " + quote(ns)
+		return " -n " + finding.Quote(ns)
 	}
 	return ""
 }
@@ -57,7 +57,7 @@ func (f *flowView) patch(changes ...patchOp) string {
 		key = "source/alias"
 	}
 	all := append([]patchOp{{Op: "test", Path: f.mirrorPath() + "/" + key, Value: f.Source}}, changes...)
-	return f.kubectl("patch", "--type=json -p "+quote(jsonText(all)))
+	return f.kubectl("patch", "--type=json -p "+finding.Quote(jsonText(all)))
 }
 
 func (f *flowView) v1() bool { return strings.HasSuffix(f.resource().APIVersion, "/v1") }
@@ -212,13 +212,13 @@ func restartByOperator(f *flowView, connectors []string) []finding.Step {
 		st := finding.Step{Text: "restart the connector and its tasks", Stops: []string{name}}
 		switch {
 		case f.v1():
-			st.Command = f.kubectl("annotate", "--overwrite "+quote(anno+"="+name+":includeTasks"))
+			st.Command = f.kubectl("annotate", "--overwrite "+finding.Quote(anno+"="+name+":includeTasks"))
 		case f.tasksOf(c) <= 1:
-			st.Command = f.kubectl("annotate", "--overwrite "+quote(anno+"="+name)+" "+quote(anno+"-task="+name+":0"))
+			st.Command = f.kubectl("annotate", "--overwrite "+finding.Quote(anno+"="+name)+" "+finding.Quote(anno+"-task="+name+":0"))
 		default:
 			st.Text = "restart the pods, and with them all connectors of the resource: it has several tasks, which this operator restarts only one by one"
 			st.Stops = []string{"mirroring of all mirrors of the resource, for the time of a restart"}
-			st.Command = "kubectl delete pod" + f.namespace() + " -l " + quote("strimzi.io/cluster="+f.resource().Name+",strimzi.io/kind=KafkaMirrorMaker2")
+			st.Command = "kubectl delete pod" + f.namespace() + " -l " + finding.Quote("strimzi.io/cluster="+f.resource().Name+",strimzi.io/kind=KafkaMirrorMaker2")
 			return []finding.Step{st}
 		}
 		out = append(out, st)
@@ -347,7 +347,7 @@ var ownedByStrimzi = []owned{
 // applyFix gives the file to the operator again, and asks what it makes of it.
 func (f *flowView) applyFix(text string, waitMs int64) finding.Fix {
 	return finding.Fix{Mode: "strimzi", Text: text, WaitSeconds: int(waitMs / 1000), Steps: []finding.Step{
-		{Text: "apply it", Command: "kubectl apply" + f.namespace() + " -f " + quote(cmp.Or(f.File, f.resource().Name+".yaml"))},
+		{Text: "apply it", Command: "kubectl apply" + f.namespace() + " -f " + finding.Quote(cmp.Or(f.File, f.resource().Name+".yaml"))},
 		{Text: "read what the operator could not do", Command: f.kubectl("get", "-o jsonpath='{.status.conditions}'")}}}
 }
 

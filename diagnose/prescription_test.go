@@ -135,7 +135,7 @@ func TestRepairsFitTheMode(t *testing.T) {
 // inUse says that a command deletes a topic that a flow works with.
 func inUse(s *snapshot.Snapshot, command string) bool {
 	return slices.ContainsFunc(s.Flows, func(f snapshot.Flow) bool {
-		return strings.HasSuffix(command, "--delete --topic "+quote(f.SyncsTopic)) || strings.HasSuffix(command, "--delete --topic "+quote(f.Checkpoints))
+		return strings.HasSuffix(command, "--delete --topic "+finding.Quote(f.SyncsTopic)) || strings.HasSuffix(command, "--delete --topic "+finding.Quote(f.Checkpoints))
 	})
 }
 

@@ -176,5 +176,5 @@ func (r Rules) Keep() finding.Step { return captureStep(r.f) }
 // ForgetCheckpoints deletes the checkpoints topic, ForgetSyncs the offset syncs, while nothing writes them.
 func (r Rules) ForgetCheckpoints() finding.Step { return r.f.forgetStep() }
 func (r Rules) ForgetSyncs() finding.Step {
-	return finding.Step{Text: "delete the offset syncs, which speak of a topic of before; they are made again at the start", Command: topicsCommand(r.f.syncsCluster(), "--delete --topic "+quote(r.f.SyncsTopic)), Destructive: true, Undo: "none: the old mappings are gone"}
+	return finding.Step{Text: "delete the offset syncs, which speak of a topic of before; they are made again at the start", Command: topicsCommand(r.f.syncsCluster(), "--delete --topic "+finding.Quote(r.f.SyncsTopic)), Destructive: true, Undo: "none: the old mappings are gone"}
 }

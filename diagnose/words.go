@@ -29,24 +29,6 @@ func agoOr(now, at int64) string {
 	return age(now-at) + " ago"
 }
 
-// quote makes a name safe for a POSIX shell.
-func quote(s string) string {
-	if s != "" && strings.IndexFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-:/@%+=,", r))
-	}) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// count says 1 thing, 2 things.
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // list joins up to n names and says how many more there are.
 func list(names []string, n int) string {
 	if len(names) <= n {

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -12,14 +11,6 @@ import (
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 )
-
-// count gives "1 error", "2 errors".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
 
 // seconds gives a length of time as people say it.
 func seconds(n int64) string {

@@ -46,7 +46,7 @@ func Markdown(w io.Writer, r *Result, _ Options) error {
 		folded++
 	}
 	if n := len(r.NotChecked); n > 0 {
-		fmt.Fprintf(&b, "\n<details><summary>%s not checked</summary>\n\n", count(n, "thing"))
+		fmt.Fprintf(&b, "\n<details><summary>%s not checked</summary>\n\n", finding.Count(n, "thing"))
 		for i, x := range r.NotChecked {
 			line := fmt.Sprintf("- %s: %s\n", markdown(x.Check), markdown(flat(x.Why)))
 			if b.Len()+len(line) > mostMarkdown+4000 {
@@ -67,12 +67,12 @@ func (r *Result) verdict() string {
 	for i := range r.Findings {
 		n[r.Findings[i].Severity]++
 	}
-	text := count(n[finding.Error], "error") + ", " + count(n[finding.Warning], "warning") + ", " + count(n[finding.Info], "remark")
+	text := finding.Count(n[finding.Error], "error") + ", " + finding.Count(n[finding.Warning], "warning") + ", " + finding.Count(n[finding.Info], "remark")
 	if len(r.Findings) == 0 {
 		text = "nothing found"
 	}
 	if len(r.Files) > 0 {
-		text += " in " + count(len(r.Files), "file")
+		text += " in " + finding.Count(len(r.Files), "file")
 	}
 	if r.Silenced > 0 {
 		text += fmt.Sprintf(", %d silenced", r.Silenced)

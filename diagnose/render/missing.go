@@ -79,7 +79,7 @@ func (p *printer) skipped() {
 }
 
 func (p *printer) skippedOne(g *diagnose.SkippedGroups) string {
-	text := count(g.Count, "group") + ", " + p.prose(g.Reason)
+	text := finding.Count(g.Count, "group") + ", " + p.prose(g.Reason)
 	if len(p.r.Flows) > 1 {
 		text = p.clean(g.Flow) + ": " + text
 	}

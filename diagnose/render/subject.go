@@ -46,7 +46,7 @@ func subjects(s term.Screen, first finding.Subject, list []finding.Subject, tota
 	case len(groups) <= 1 && len(topics) <= 1 && !cut:
 		parts = append(parts, plural("partition", len(partitions))+" "+ranges(partitions))
 	default:
-		parts = append(parts, count(max(total, len(partitions)), "partition"))
+		parts = append(parts, finding.Count(max(total, len(partitions)), "partition"))
 		cut = false
 	}
 	if cut {

@@ -100,7 +100,7 @@ func (p *printer) taken() string {
 	if len(p.r.Flows) == 1 {
 		what = p.clean(p.r.Flows[0].Name) + "  "
 	} else if len(p.r.Flows) > 1 {
-		what = count(len(p.r.Flows), "flow") + "  "
+		what = finding.Count(len(p.r.Flows), "flow") + "  "
 	}
 	from, err1 := time.Parse(time.RFC3339, p.r.Collected.From)
 	to, err2 := time.Parse(time.RFC3339, p.r.Collected.To)
@@ -265,13 +265,13 @@ func (p *printer) verdict() string {
 	if len(p.r.Findings) > 0 && p.r.Findings[0].Severity > finding.Info {
 		text += p.clean(p.r.Findings[0].ID+" "+p.r.Findings[0].Slug) + "; "
 	}
-	text += count(v.Errors, "error") + ", " + count(v.Warnings, "warning")
+	text += finding.Count(v.Errors, "error") + ", " + finding.Count(v.Warnings, "warning")
 	if v.Infos > 0 && v.Errors == 0 {
-		text += ", " + count(v.Infos, "remark")
+		text += ", " + finding.Count(v.Infos, "remark")
 	}
 	text += fmt.Sprintf(", %d not checked", v.NotChecked)
 	if v.Verdict == diagnose.Healthy {
-		text += "; " + count(v.Groups, "group") + ", " + count(v.Rows, "partition")
+		text += "; " + finding.Count(v.Groups, "group") + ", " + finding.Count(v.Rows, "partition")
 	}
 	if p.o.Exit >= 0 {
 		text += fmt.Sprintf(" %s exit %d", p.s.Dash(), p.o.Exit)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
 
@@ -58,7 +59,7 @@ func (o *Options) fill() {
 	}
 	if o.Commands == nil {
 		o.Commands = func(journal string) (string, string) {
-			return "mm2doctor translate apply --resume " + shell(journal), "mm2doctor translate rollback " + shell(journal)
+			return "mm2doctor translate apply --resume " + finding.Quote(journal), "mm2doctor translate rollback " + finding.Quote(journal)
 		}
 	}
 	if o.Progress == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/translate/match"
 )
@@ -87,9 +88,9 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		case match.NotMirrored:
 			r.Basis, r.NotMirrored = byEnd, m.Uncopied
 			if w.sel.Reverse {
-				lack := fmt.Sprintf("group %s has read %s of %s-%d on %s that are not on %s: %s", x.group, count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why)
+				lack := fmt.Sprintf("group %s has read %s of %s-%d on %s that are not on %s: %s", x.group, finding.Count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, w.to.Alias, m.Why)
 				if x.syncs.Swapped {
-					lack = fmt.Sprintf("%s of %s-%d on %s, read by group %s or yet to be read, are not on %s: %s", count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, x.group, w.to.Alias, m.Why)
+					lack = fmt.Sprintf("%s of %s-%d on %s, read by group %s or yet to be read, are not on %s: %s", finding.Count(int(m.Uncopied), "record"), r.Topic, r.Partition, w.from.Alias, x.group, w.to.Alias, m.Why)
 				}
 				x.refusal = &Refusal{Code: Unmapped, Slug: "not-mirrored-back", Because: lack,
 					Next: fmt.Sprintf("wait until they are mirrored back, then plan again; records that were written on %s into a topic that no flow mirrors back never come", w.from.Alias)}
@@ -127,7 +128,7 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 			low = max(low, m.Low) // as far as the comparison came, nothing is skipped
 		}
 		r.Bound, r.ReReadUpTo = &[2]int64{low, max(low, b.High)}, max(0, b.High-low)
-		r.Evidence = fmt.Sprintf("bounded by %s", count(b.Syncs, "offset sync"))
+		r.Evidence = fmt.Sprintf("bounded by %s", finding.Count(b.Syncs, "offset sync"))
 		if b.Look > 0 {
 			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
 		}
@@ -309,7 +310,7 @@ func (w *Wants) guard(g *wanted, x *want) {
 	r, o := &x.row, w.sel.Options
 	to := *r.To
 	if r.Skipped > 0 && !o.AllowSkip {
-		what := count(int(r.Skipped), "record")
+		what := finding.Count(int(r.Skipped), "record")
 		if r.Evidence != "" && (r.Basis == byFallback || strings.Contains(r.Evidence, "offsets")) {
 			what = "up to " + what
 		}
@@ -317,15 +318,15 @@ func (w *Wants) guard(g *wanted, x *want) {
 		return
 	}
 	if b := r.Before; b != nil && to < b.Offset && to < r.End && !o.AllowRewind {
-		again := "up to " + count(int(min(b.Offset, r.End)-to), "record")
+		again := "up to " + finding.Count(int(min(b.Offset, r.End)-to), "record")
 		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
-			again = count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
+			again = finding.Count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
 		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
 		return
 	}
 	if x.come != nil && to < *x.come && !o.AllowRewind {
-		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, finding.Count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
 		return
 	}
 	r.Action = Set

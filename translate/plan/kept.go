@@ -89,7 +89,7 @@ func (w *Wants) tellUnsure() *finding.Finding {
 	if n == 0 {
 		return nil
 	}
-	f := w.finding(&Refusal{Code: WouldSkip, Slug: "may-skip", Because: fmt.Sprintf("%s of this plan rest on MirrorMaker 2's checkpoint alone, and which release wrote it is not known now that %s is given up: up to 3.4.0 it counted on linearly, and such a number may lie behind records that were never read", count(n, "offset"), w.from.Alias),
+	f := w.finding(&Refusal{Code: WouldSkip, Slug: "may-skip", Because: fmt.Sprintf("%s of this plan rest on MirrorMaker 2's checkpoint alone, and which release wrote it is not known now that %s is given up: up to 3.4.0 it counted on linearly, and such a number may lie behind records that were never read", finding.Count(n, "offset"), w.from.Alias),
 		Next: "say which release mirrored (--mm2-version 3.9.1): from 3.4.1 on the checkpoint skips nothing; where it was older, --fallback earliest reads all again"})
 	f.Severity, f.SubjectCount = finding.Warning, n
 	return &f

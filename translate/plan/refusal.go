@@ -161,7 +161,7 @@ func Partial(done, refused, failed int, journal string) *Refusal {
 	if done == 0 || refused+failed == 0 {
 		return nil
 	}
-	return &Refusal{Code: PartialOutcome, Because: fmt.Sprintf("%s written, %d refused, %d failed", count(done, "group"), refused, failed),
+	return &Refusal{Code: PartialOutcome, Because: fmt.Sprintf("%s written, %d refused, %d failed", finding.Count(done, "group"), refused, failed),
 		Next: fmt.Sprintf("what was done stands in %s: mm2doctor translate rollback %s takes it back; repair what refused the others and plan again, which leaves those that are right alone", journal, journal)}
 }
 
@@ -177,11 +177,4 @@ func Span(ms int64) string {
 	default:
 		return fmt.Sprintf("%d days", s/86400)
 	}
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/translate/match"
@@ -153,7 +154,7 @@ func (p *planner) row(g *wanted, topic string, part int32, from *Committed, basi
 
 func (p *planner) whyNoCopy(topic, target string) string {
 	if t, st := p.to.topic(target).Get(); st == snapshot.Known {
-		return fmt.Sprintf("%s there has %s", target, count(len(t.Partitions), "partition"))
+		return fmt.Sprintf("%s there has %s", target, finding.Count(len(t.Partitions), "partition"))
 	}
 	return "there is no topic " + target
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 )
 
@@ -66,7 +67,7 @@ func (p *planner) share(w *wanted, o snapshot.SharePosition) {
 		low, high, why = end, end, "all is done"
 	case o.Lag > 0 && end >= 0:
 		high = max(low, end-o.Lag)
-		why = fmt.Sprintf("at least the first of %s", count(int(o.Lag), "open record"))
+		why = fmt.Sprintf("at least the first of %s", finding.Count(int(o.Lag), "open record"))
 	}
 	if low < 0 || end < 0 {
 		if x := p.row(w, o.Topic, o.Partition, nil, "committed", 0); x != nil && x.refusal == nil {

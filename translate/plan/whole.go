@@ -128,7 +128,7 @@ func (p *planner) direction() *Refusal {
 		}
 	}
 	if crossed > 0 && straight == 0 {
-		return &Refusal{Code: Direction, Because: shown + fmt.Sprintf("; you have probably exchanged source and target (%s)", count(crossed, "partition")), Next: "exchange the addresses, or the aliases, or name the other flow"}
+		return &Refusal{Code: Direction, Because: shown + fmt.Sprintf("; you have probably exchanged source and target (%s)", finding.Count(crossed, "partition")), Next: "exchange the addresses, or the aliases, or name the other flow"}
 	}
 	c, cst := f.Checkpointed.Get()
 	proved := st == snapshot.Known && len(s.Partitions) > 0 || cst == snapshot.Known && len(c.Newest) > 0

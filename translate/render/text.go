@@ -108,7 +108,7 @@ func Now(p *plan.Plan) string {
 	if n == 0 {
 		return ""
 	}
-	of := plural(n, "partition")
+	of := finding.Count(n, "partition")
 	if without == n {
 		return fmt.Sprintf("now on %s: no offset (%s)", p.To.Alias, of)
 	}
@@ -125,13 +125,6 @@ func Now(p *plan.Plan) string {
 		of += fmt.Sprintf("; %d not counted", uncounted)
 	}
 	return fmt.Sprintf("now on %s: %s records would be read again, %s skipped (%s)", p.To.Alias, cost(again, againUpTo), cost(skipped, skippedUpTo), of)
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // span is a count, or its two ends where it is not proved.
@@ -462,16 +455,9 @@ func (t *text) notCompared() {
 			t.line(fmt.Sprintf("%d more reasons: -v", len(order)-i))
 			break
 		}
-		t.line(fmt.Sprintf("Records did not decide in %s:", partitions(at[key])))
+		t.line(fmt.Sprintf("Records did not decide in %s:", finding.Count(at[key], "partition")))
 		t.hang("  ", 2, first[key])
 	}
-}
-
-func partitions(n int) string {
-	if n == 1 {
-		return "1 partition"
-	}
-	return fmt.Sprintf("%d partitions", n)
 }
 
 // holds says of each kind of group what MirrorMaker 2 will make of the values, with the steps in their order.
