@@ -178,16 +178,7 @@ func (m *Matcher) finish(a Answer) (Answer, error) {
 // beyond is for a position after everything that was copied.
 func (m *Matcher) beyond() (Answer, error) {
 	a := Answer{T: m.d.Stable, Low: m.d.Stable, High: m.d.Stable, Verdict: NotMirrored, Why: "nothing that the source still holds has a copy yet"}
-	a.Uncopied = m.u - m.s.Start
-	if a.Uncopied <= mostRest {
-		rs, err := m.all(m.src, m.s.Start, m.u, m.keeps())
-		if err == nil {
-			a.Uncopied = int64(len(rs))
-		} else if err != errBudget {
-			return a, err
-		}
-	}
-	return a, nil
+	return m.noneCopied(a)
 }
 
 // empty is for a target that holds nothing: there is only one place, and nothing can be skipped.
@@ -201,6 +192,11 @@ func (m *Matcher) empty() (Answer, error) {
 		a.Verdict = Exact
 		return a, nil
 	}
+	return m.noneCopied(a)
+}
+
+// noneCopied counts the records below the position, none of which has a copy.
+func (m *Matcher) noneCopied(a Answer) (Answer, error) {
 	a.Uncopied = m.u - m.s.Start
 	if a.Uncopied <= mostRest {
 		rs, err := m.all(m.src, m.s.Start, m.u, m.keeps())

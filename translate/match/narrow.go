@@ -181,16 +181,7 @@ func (m *Matcher) inOrder(ss, ds []Record) []pair {
 	if ds[0].Has(AppendTime) || m.o.Reverse && ss[0].Has(AppendTime) {
 		mask &^= Times
 	}
-	in := make(map[print]seen, len(ss))
-	for i, r := range ss {
-		p := mask.of(r)
-		x, has := in[p]
-		if !has {
-			x.at = i
-		}
-		x.n++
-		in[p] = x
-	}
+	in := mask.index(ss)
 	counts := make(map[print]int, len(ds))
 	for _, r := range ds {
 		counts[mask.of(r)]++

@@ -230,9 +230,10 @@ func ahead(s, d *cursor, m Mask, strict bool) (a, b int, how found, err error) {
 // seen is where a fingerprint stands in a window, and how often.
 type seen struct{ at, n int }
 
-func nearest(ss, ds []Record, m Mask, alone bool) (a, b int, ok bool) {
-	in := make(map[print]seen, len(ss))
-	for i, r := range ss {
+// index tells of each fingerprint where it first stands.
+func (m Mask) index(rs []Record) map[print]seen {
+	in := make(map[print]seen, len(rs))
+	for i, r := range rs {
 		p := m.of(r)
 		x, has := in[p]
 		if !has {
@@ -241,6 +242,11 @@ func nearest(ss, ds []Record, m Mask, alone bool) (a, b int, ok bool) {
 		x.n++
 		in[p] = x
 	}
+	return in
+}
+
+func nearest(ss, ds []Record, m Mask, alone bool) (a, b int, ok bool) {
+	in := m.index(ss)
 	counts := map[print]int{}
 	if alone {
 		for _, r := range ds {
