@@ -122,20 +122,30 @@ func renamed(f *finding.Finding) (string, bool) {
 // Safe gives edits to the first fix of findings whose repair is safe to make unseen. found is not changed.
 func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 	out := slices.Clone(found)
+	at := make(map[string]int, len(texts))
+	for i := len(texts) - 1; i >= 0; i-- {
+		at[texts[i].Name] = i
+	}
+	kinds := map[int]confdoc.Kind{} // of the texts that a repair looks at
 	for i := range out {
 		f := &out[i]
-		at := slices.IndexFunc(texts, func(t Text) bool { return t.Name == f.Subject.File })
-		if at < 0 || len(f.Fixes) == 0 {
+		t, ok := at[f.Subject.File]
+		if !ok || len(f.Fixes) == 0 || inProperties[f.Slug] == nil && inTree[f.Slug] == nil {
 			continue
 		}
+		kind, known := kinds[t]
+		if !known {
+			kind = confdoc.Sniff(texts[t].Bytes)
+			kinds[t] = kind
+		}
 		edit := inTree[f.Slug]
-		if confdoc.Sniff(texts[at].Bytes) == confdoc.KindProperties {
+		if kind == confdoc.KindProperties {
 			edit = inProperties[f.Slug]
 		}
 		if edit == nil {
 			continue
 		}
-		edits, err := edit(texts[at].Bytes, f)
+		edits, err := edit(texts[t].Bytes, f)
 		if err != nil || len(edits) == 0 {
 			continue // the fix stays, in words
 		}
