@@ -305,6 +305,11 @@ func TestPageEndsAtTheCallbacksError(t *testing.T) {
 
 func TestPagesSurviveADeadBrokerOfOthers(t *testing.T) {
 	k := fake(t, kfake.SeedTopics(9, "log"))
+	for p := range int32(9) { // kfake places leaders at random
+		if err := k.MoveTopicPartition("log", p, p%3); err != nil {
+			t.Fatal(err)
+		}
+	}
 	fill(t, k, 9, 10)
 	c := quick(open(t, k.ListenAddrs(), nil))
 	k.ControlKey(1, func(kmsg.Request) (kmsg.Response, error, bool) {

@@ -232,6 +232,11 @@ func TestBudget(t *testing.T) {
 func TestBrokerDies(t *testing.T) {
 	t.Parallel()
 	w := mirror(t, 3, shape{partitions: 6, records: 2000, every: 100})
+	for p := range int32(6) { // kfake places leaders at random
+		if err := w.a.MoveTopicPartition("orders", p, p%2); err != nil {
+			t.Fatal(err)
+		}
+	}
 	n := 0
 	w.a.ControlKey(int16(kmsg.Fetch), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		w.a.KeepControl()
