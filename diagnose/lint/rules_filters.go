@@ -157,8 +157,8 @@ func overlap(a, b *mm2.Filter) bool {
 			})
 		}
 	}
-	for _, p := range beginnings(a) {
-		for _, q := range beginnings(b) {
+	for _, p := range beginnings(a, b.Exclude()) {
+		for _, q := range beginnings(b, a.Exclude()) {
 			if strings.HasPrefix(p, q) || strings.HasPrefix(q, p) {
 				return true
 			}
@@ -181,24 +181,44 @@ func spelled(f *mm2.Filter) ([]string, bool) {
 	return out, true
 }
 
-// beginnings gives what every name that an include list lets through begins with, by pattern; "" where that is anything.
-func beginnings(f *mm2.Filter) []string {
+// beginnings gives what every name that an include list lets through begins with, by pattern; "" where that is anything. Patterns
+// of which the other side excludes everything are left out.
+func beginnings(f *mm2.Filter, excluded []string) []string {
 	var out []string
 	for _, p := range f.Include() {
+		if slices.Contains(excluded, p) {
+			continue
+		}
 		if strings.ContainsAny(p, "()") && strings.Contains(p, "|") {
 			return []string{""}
 		}
 		for part := range strings.SplitSeq(p, "|") {
-			part = strings.TrimPrefix(part, "^")
-			n := 0
-			for n < len(part) && (part[n] == '-' || part[n] == '_' || part[n] >= '0' && part[n] <= '9' || part[n]|0x20 >= 'a' && part[n]|0x20 <= 'z') {
-				n++
+			if begin := beginning(part); !covered(part, begin, excluded) {
+				out = append(out, begin)
 			}
-			if n < len(part) && n > 0 && strings.IndexByte("*?{", part[n]) >= 0 {
-				n--
-			}
-			out = append(out, part[:n])
 		}
 	}
 	return out
+}
+
+func beginning(part string) string {
+	part = strings.TrimPrefix(part, "^")
+	n := 0
+	for n < len(part) && (part[n] == '-' || part[n] == '_' || part[n] >= '0' && part[n] <= '9' || part[n]|0x20 >= 'a' && part[n]|0x20 <= 'z') {
+		n++
+	}
+	if n < len(part) && n > 0 && strings.IndexByte("*?{", part[n]) >= 0 {
+		n--
+	}
+	return part[:n]
+}
+
+// covered says that an exclude list leaves out whatever a pattern matches: it has the same pattern, or all names with that beginning.
+func covered(part, begin string, excluded []string) bool {
+	for _, e := range excluded {
+		if stem, open := strings.CutSuffix(e, ".*"); e == part || open && stem == beginning(stem) && strings.HasPrefix(begin, stem) {
+			return true
+		}
+	}
+	return false
 }

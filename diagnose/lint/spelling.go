@@ -54,7 +54,7 @@ func nearest(name string, names []string) string {
 		if p == plain && n != name {
 			return n
 		}
-		if n != name && shortened(n, name) {
+		if n != name && (shortened(n, name) || len(p) == len(plain) && sameWords(p, plain)) {
 			return n
 		}
 		most := 2
@@ -111,6 +111,14 @@ func shortened(setting, name string) bool {
 		}
 	}
 	return false
+}
+
+// sameWords says that two names differ in the order of their words alone.
+func sameWords(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // plainName takes away what people get wrong first: case, and what stands between words.
