@@ -46,6 +46,13 @@ func TestDedicated(t *testing.T) {
 		{name: "a chain of three that keeps names", text: triple + "a->b.enabled = true\nb->c.enabled = true\n" + identityLine},
 		{name: "a worker for heartbeats only has the same group", text: triple + "a->c.enabled = true\nc.group.id = mm2\n", want: []string{"7 warning worker-group-collision"}},
 		{name: "and without heartbeats there is none", text: triple + "a->c.enabled = true\nc.group.id = mm2\nemit.heartbeats.enabled = false\n"},
+		{name: "a comma too many between clusters", text: "clusters = a, b,\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\nsync.group.offsets.enabled = true\n", version: mm2.V(3, 9, 1), want: []string{"1 error malformed-value"}},
+		{name: "a comma too many between addresses", text: "clusters = a, b\na.bootstrap.servers = a:9092,\nb.bootstrap.servers = b:9092\na->b.enabled = true\nsync.group.offsets.enabled = true\ntopics = x,\ngroups = x,\n", want: []string{"2 warning malformed-value", "6 warning malformed-value"}},
+		{name: "and in releases that mind it", text: head + "topics = x,\n", version: mm2.V(4, 2, 0), want: []string{"6 error malformed-value"}},
+		{name: "and in releases that do not", text: head + "topics = x,\n", version: mm2.V(4, 1, 1)},
+		{name: "a provider that the worker is not told of", text: head + "config.providers = file\nconfig.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider\nwest.ssl.truststore.password = ${file:/x:y}\n", version: mm2.V(3, 8, 0), want: []string{"6 warning version-known-bugs"}},
+		{name: "and is told of again", text: head + "config.providers = file\nconfig.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider\nwest.ssl.truststore.password = ${file:/x:y}\n", version: mm2.V(3, 8, 1)},
+		{name: "client settings of a cluster that its connectors do not get", text: head + "east.consumer.max.poll.records = 5\n", version: mm2.V(2, 7, 2), want: []string{"4 warning version-known-bugs", "6 warning no-effect-key"}},
 		{name: "a mark for the addresses", text: "clusters = a, b\na.bootstrap.servers = SOURCE_BOOTSTRAP\nb.bootstrap.servers = b:9092\na->b.enabled = true\nsync.group.offsets.enabled = true\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,6 +94,15 @@ func TestMoreLines(t *testing.T) {
 		{name: "exactly-once behind a flow", text: "east->west.exactly.once.source.support = enabled\n", want: []string{"6 warning no-effect-key"}},
 		{name: "an override behind a cluster", text: "west.producer.override.linger.ms = 5\n", want: []string{"6 warning wrong-prefix"}},
 		{name: "overrides behind a flow", text: "east->west.producer.override.linger.ms = 5\neast->west.consumer.override.max.poll.records = 5\n", want: []string{"7 warning wrong-prefix"}},
+		{name: "a pattern of groups that the built-in list excludes", text: "groups = app-.*, connect-.*\n", want: []string{"6 warning group-filtered-out"}},
+		{name: "a pattern of topics that is excluded", text: "topics = orders-.*\ntopics.exclude = orders-.*\n", want: []string{"6 warning group-topic-filtered-out"}},
+		{name: "a pattern of which a part is excluded", text: "topics = orders-.*\ntopics.exclude = orders-eu-.*\n"},
+		{name: "a login that SSL does not use", text: "west.security.protocol = SSL\nwest.sasl.mechanism = PLAIN\nwest.sasl.jaas.config = ${file:/x:y}\n", want: []string{"6 warning credentials-missing"}},
+		{name: "capitals in the place of dots", text: "syncGroupOffsetsIntervalSeconds = 60\n", want: []string{"6 warning misspelt-key"}},
+		{name: "a setting that no consumer has", text: "east->west.consumer.offset.sync.enabled = true\n", want: []string{"6 info unknown-key"}},
+		{name: "a setting of sink connectors", text: "topics.regex = x\n", want: []string{"6 warning no-effect-key"}},
+		{name: "context of metrics", text: "metrics.context.x = y\n", want: []string{"6 info no-effect-key"}},
+		{name: "a reporter's switch", text: "auto.include.jmx.reporter = true\n", want: []string{"6 warning removed-key"}},
 		{name: "the driver's own setting behind a cluster", text: "west.dedicated.mode.enable.internal.rest = true\n", want: []string{"6 warning wrong-prefix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

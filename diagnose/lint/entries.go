@@ -323,8 +323,12 @@ func lastBare(key string, at level, aliases []string) verdict {
 	switch {
 	case key == "exactly.once.source.support":
 		return verdict{name: key}.but("no-effect-key", finding.Warning, target+"."+key, "%s is a setting of the worker, which takes it from the cluster it writes to.", key)
-	case strings.HasPrefix(key, "errors.deadletterqueue."):
-		return deadLetters(key)
+	case ofSinks(key):
+		return sinks(key)
+	case strings.HasPrefix(key, "metrics.context."):
+		return verdict{name: key}.but("no-effect-key", finding.Info, target+"."+key, "%s is a setting of the worker, which takes it from the cluster it writes to.", key)
+	case key == "auto.include.jmx.reporter":
+		return verdict{name: key}.but("removed-key", finding.Warning, "", "%s is read by MirrorMaker 2 3.4 to 3.9 only; from 4.0 on metric.reporters has JmxReporter by default.", key)
 	case isWorkerKey(key):
 		return verdict{name: key}.but("no-effect-key", finding.Info, target+"."+key, "%s is a setting of the worker, which takes it from the cluster it writes to; without a prefix it has no effect.", key)
 	case key == "client.id":

@@ -116,8 +116,8 @@ func connectorKey(key string, at level) verdict {
 	if hasPrefix(key, freeConnector) {
 		return plugIn(key)
 	}
-	if strings.HasPrefix(key, "errors.deadletterqueue.") {
-		return deadLetters(key)
+	if ofSinks(key) {
+		return sinks(key)
 	}
 	k, known := conf.LookupKafkaKey(key)
 	switch {
@@ -136,7 +136,15 @@ func connectorKey(key string, at level) verdict {
 	return unknown(key, at, connectorNames)
 }
 
-func deadLetters(key string) verdict {
+// ofSinks: settings that Connect has for sink connectors alone.
+func ofSinks(key string) bool {
+	return strings.HasPrefix(key, "errors.deadletterqueue.") || key == "topics.regex"
+}
+
+func sinks(key string) verdict {
+	if key == "topics.regex" {
+		return verdict{name: key}.but("no-effect-key", finding.Warning, "", "Only sink connectors have topics.regex; MirrorMaker 2 takes regular expressions in topics.")
+	}
 	return verdict{name: key}.but("no-effect-key", finding.Info, "", "Only sink connectors have a dead letter queue; MirrorMaker 2's are source connectors.")
 }
 
@@ -176,7 +184,7 @@ func clientKey(key string, of conf.Place, what, prefix string, at level) verdict
 	}
 	near := nearest(key, clientNames())
 	if near == "" {
-		return plugIn(key) // interceptors and other classes bring settings of their own
+		return plugIn(key).but("unknown-key", finding.Info, "", "A %s has no setting %s of its own; an interceptor or another class given to it could read it.", what, key)
 	}
 	return verdict{name: key}.but("misspelt-key", finding.Warning, at.prefix+prefix+near, "A %s has no setting %s; %s was meant.", what, key, near)
 }
@@ -224,6 +232,9 @@ func workerKey(key string, at level) verdict {
 	for _, p := range clientPrefixes[2:] {
 		if rest, ok := strings.CutPrefix(key, p.prefix); ok && (p.prefix == "consumer." || p.prefix == "producer." || p.prefix == "admin.") && !isMM2(key) {
 			v := clientKey(rest, p.of, p.what, p.prefix, at)
+			if v.slug == "" && p.of != conf.OfProducer && at.mode == dedicated && !at.version.IsZero() && at.version.Before(2, 8, 0) {
+				return v.but("no-effect-key", finding.Warning, "SOURCE->TARGET."+key, "MirrorMaker 2 %s does not pass %s on to its connectors; from 2.8 on it does.", at.version, key)
+			}
 			if v.slug == "" && p.of == conf.OfConsumer && rest == "group.id" {
 				return v.but("no-effect-key", finding.Info, "", "MirrorMaker 2's consumers belong to no group, so that group.id has no effect.")
 			}

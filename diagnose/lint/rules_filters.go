@@ -102,6 +102,16 @@ func (l *linter) selfExcluded(f *flow) {
 	if !f.runs() {
 		return
 	}
+	if lists := f.GroupLists(); f.Has(conf.Checkpoint) && !lists.Include.IsDefault() {
+		if filter, err := l.groupFilter(f); err == nil && filter != nil {
+			l.shutOut(f, conf.Checkpoint, filter, lists, "group-filtered-out", "group", "groups.exclude")
+		}
+	}
+	if lists := f.TopicLists(conf.Source); f.Has(conf.Source) && !lists.Include.IsDefault() {
+		if filter, err := l.topicFilter(f, conf.Source); err == nil && filter != nil {
+			l.shutOut(f, conf.Source, filter, lists, "group-topic-filtered-out", "topic", "topics.exclude")
+		}
+	}
 	if lists := f.GroupLists(); f.Has(conf.Checkpoint) && spellsOut(lists.Include.Value) {
 		if filter, err := l.groupFilter(f); err == nil && filter != nil {
 			l.spelledOut(f, conf.Checkpoint, filter, lists, "group-filtered-out", "group", "groups.exclude")
@@ -113,6 +123,25 @@ func (l *linter) selfExcluded(f *flow) {
 				l.spelledOut(f, r, filter, lists, "group-topic-filtered-out", "topic", "topics.exclude")
 			}
 		}
+	}
+}
+
+// shutOut: a pattern of the include list of which the exclude list lets nothing through.
+func (l *linter) shutOut(f *flow, r conf.Reader, filter *mm2.Filter, lists conf.Lists, slug, what, key string) {
+	if !l.sound(lists.Include) || !l.sound(lists.Exclude) {
+		return
+	}
+	for _, p := range filter.Include() {
+		if literal.MatchString(p) || strings.ContainsAny(p, "()|") || p == ".*" || !covered(p, beginning(p), filter.Exclude()) {
+			continue
+		}
+		by := key + " = " + printable(lists.Exclude.Value)
+		if lists.Exclude.IsDefault() {
+			by = "the built-in " + key
+		}
+		at := f.where(r, lists.Include, what+"s")
+		l.add(say{slug: slug, severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("The pattern %s asks for %ss that %s leaves out, all of them: what is excluded wins.", printable(p), what, by), leads: "Their offsets do not reach the target.", fixes: f.in.advice("Set %s to a list that does not match what %s asks for.", key, printable(p))})
+		return
 	}
 }
 

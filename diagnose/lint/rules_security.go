@@ -190,6 +190,8 @@ func (l *linter) credentials(s *setup) {
 				e = in.mechanism
 			}
 			report(e, finding.Warning, fmt.Sprintf("A login is given for %s, and no security.protocol, which is PLAINTEXT by default: the login is never used.", x.alias), "security.protocol", "SASL_SSL")
+		case (protocol == "SSL" || protocol == "PLAINTEXT") && in.jaas.File != "" && in.jaas.Rule == in.protocol.Rule:
+			report(in.protocol, finding.Warning, fmt.Sprintf("A login is given for %s, and security.protocol is %s: the login is never used.", x.alias, protocol), "security.protocol", map[string]string{"SSL": "SASL_SSL", "PLAINTEXT": "SASL_PLAINTEXT"}[protocol])
 		}
 	}
 }

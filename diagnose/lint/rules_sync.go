@@ -290,6 +290,24 @@ func (l *linter) stated(s *setup) {
 		leads: "Offsets on the target can be missing or wrong although the configuration is right.", fixes: s.advice("Upgrade to 3.7.2 or later; %s is generation %s.", s.version, s.version.Generation())})
 }
 
+// providersLost: in the releases of KAFKA-17192 the worker of dedicated mode is not told of config.providers, and references stay as they are.
+func (l *linter) providersLost(s *setup) {
+	if s.mode != dedicated || s.version.IsZero() {
+		return
+	}
+	e, ok := s.props.Lookup("config.providers")
+	if !ok || !slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return len(conf.Placeholders(x.Value)) > 0 }) ||
+		slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return strings.HasSuffix(x.Key, ".config.providers") }) {
+		return
+	}
+	for _, b := range bugs.All() {
+		if b.ID == "KAFKA-17192" && b.Affected(s.version) {
+			l.add(say{slug: "version-known-bugs", severity: finding.Warning, at: place{s.file, e.Line, e.Column, e.Key}, because: fmt.Sprintf("MirrorMaker 2 %s does not tell its workers of config.providers (%s): the reference itself reaches the clients of the connectors in the place of the value.", s.version, b.ID), bugs: []string{b.ID},
+				leads: "Logins fail, or addresses do not resolve.", fixes: s.advice("%s", b.Workaround)})
+		}
+	}
+}
+
 // everywhere says that all releases of a range show a bug.
 func everywhere(b bugs.Bug, r mm2.Range) bool {
 	for _, v := range mm2.Releases() {

@@ -149,6 +149,9 @@ func (l *linter) typed(s *setup, at place, v verdict, value string, bad complain
 	case conf.Class:
 		return l.class(s, at, v, value, bad)
 	case conf.List:
+		if found, wrong := l.emptyElement(s, at, v, value, bad); found {
+			return wrong
+		}
 		if slices.Contains(patternKeys, v.name) {
 			return l.patterns(s, at, v.name, value, bad)
 		}
@@ -166,6 +169,26 @@ func (l *linter) typed(s *setup, at place, v verdict, value string, bad complain
 		}
 	}
 	return l.choice(s, at, v, value, bad)
+}
+
+// noEmpty are lists in which an empty element is refused from 4.2.0 on (KIP-1161): tried on 4.1.1, 4.2.0 and 4.3.1.
+var noEmpty = []string{"clusters", "bootstrap.servers", "source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers", "topics"}
+
+// emptyElement: a comma too many. Between clusters it is a fault in every release: the alias of no name gets flows, and workers without addresses.
+func (l *linter) emptyElement(s *setup, at place, v verdict, value string, bad complain) (found, wrong bool) {
+	list := mm2.SplitList(value)
+	if !slices.Contains(noEmpty, v.name) || len(list) == 0 || !slices.ContainsFunc(strings.Split(value, ","), func(e string) bool { return strings.TrimSpace(e) == "" }) {
+		return false, false
+	}
+	sev := finding.Warning
+	switch {
+	case v.name == "clusters" || !s.version.IsZero() && s.version.AtLeast(4, 2, 0):
+		sev = finding.Error
+	case !s.atLeast(4, 2, 0):
+		return false, false
+	}
+	full := slices.DeleteFunc(slices.Clone(list), func(e string) bool { return e == "" })
+	return true, bad("malformed-value", sev, s.inPlace(at, strings.Join(full, ",")), "A comma too many leaves an element of %s empty. From 4.2 on Kafka refuses that (KIP-1161).", v.name)
 }
 
 func expected(t conf.Type) string {
