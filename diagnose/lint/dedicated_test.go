@@ -24,6 +24,7 @@ func TestDedicated(t *testing.T) {
 	}{
 		{name: "the only flow lacks its switch, and is judged all the same", text: pair + "a->b.topics = x\n", want: []string{"4 error flow-not-enabled", "4 error group-offset-sync-disabled"}},
 		{name: "a flow that lacks its switch beside one that is on", text: pair + "a->b.enabled = true\na->b.sync.group.offsets.enabled = true\nb->a.topics = x\n", want: []string{"6 warning flow-not-enabled"}},
+		{name: "a flow without its switch of which everything is taken away", text: pair + "a->b.enabled = true\na->b.sync.group.offsets.enabled = true\nb->a.emit.heartbeats.enabled = false\nb->a.emit.checkpoints.enabled = false\nb->a.topics.exclude = .*\n"},
 		{name: "blanks behind the switch, and heartbeats off", text: pair + "a->b.enabled = true \nemit.heartbeats.enabled = false\n", want: []string{"4 error flow-not-enabled", "4 error group-offset-sync-disabled"}},
 		{name: "an arrow of one sign", text: pair + "a→b.enabled = true\n", want: []string{"1 error flow-not-enabled", "4 error malformed-flow-key", "4 warning malformed-line"}},
 		{name: "an arrow with an equals sign", text: pair + "a=>b.enabled = true\n", want: []string{"1 error flow-not-enabled", "4 error malformed-flow-key"}},
@@ -103,6 +104,7 @@ func TestMoreLines(t *testing.T) {
 		{name: "a setting of sink connectors", text: "topics.regex = x\n", want: []string{"6 warning no-effect-key"}},
 		{name: "context of metrics", text: "metrics.context.x = y\n", want: []string{"6 info no-effect-key"}},
 		{name: "a reporter's switch", text: "auto.include.jmx.reporter = true\n", want: []string{"6 warning removed-key"}},
+		{name: "the way connectors of Connect name a cluster's settings", text: "target.cluster.security.protocol = SSL\n", want: []string{"6 warning wrong-prefix"}},
 		{name: "the driver's own setting behind a cluster", text: "west.dedicated.mode.enable.internal.rest = true\n", want: []string{"6 warning wrong-prefix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,6 +140,8 @@ func TestWords(t *testing.T) {
 		{"a setting of the worker behind a flow", head + "east->west.offset.flush.interval.ms = 1000\n", "no-effect-key", "", "Write west.offset.flush.interval.ms", ""},
 		{"names kept both ways, lists apart", pair + "enabled = true\na->b.sync.group.offsets.enabled = true\na->b.topics = x.*\nb->a.topics = y.*\n" + identityLine, "two-way-flows", "lists of topics alone", "", "DefaultReplicationPolicy"},
 		{"a class of one's own both ways", pair + "enabled = true\na->b.sync.group.offsets.enabled = true\nreplication.policy.class = com.example.P\n", "two-way-flows", "names that the policy gives", "", "DefaultReplicationPolicy"},
+		{"the alias is target", "clusters = source, target\nsource.bootstrap.servers = a:9092\ntarget.bootstrap.servers = b:9092\nsource->target.enabled = true\ntarget.cluster.security.protocol = SSL\n", "wrong-prefix", "without cluster.", "Write target.security.protocol", ""},
+		{"a part of the built-in excludes", head + "groups.exclude = console-consumer-.*, x\n", "default-exclude-lost", "", "Write groups.exclude = connect-.*, __.*, console-consumer-.*, x.", ""},
 		{"one replica more than brokers", head + "replication.factor = 1\n", "replication-factor-default", "one ERROR in the log", "", "does not start"},
 	} {
 		var hit *finding.Finding

@@ -245,6 +245,9 @@ func workerKey(key string, at level) verdict {
 			return v
 		}
 	}
+	if rest, ok := strings.CutPrefix(key, "cluster."); ok && at.mode == dedicated && conf.IsClientKey(rest, mm2.Version{}) {
+		return verdict{name: rest}.but("wrong-prefix", finding.Warning, at.prefix+rest, "Behind a cluster's alias a setting stands without cluster.: %s has no effect.", at.prefix+key)
+	}
 	k, known := conf.LookupKafkaKey(key)
 	switch {
 	case conf.IsClientKey(key, at.version) || isWorkerKey(key):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -299,11 +300,12 @@ func (l *linter) strimzi(file string, n *confdoc.Node, blocks bool) {
 // properties reads an mm2.properties.
 func (l *linter) properties(file string, b []byte) {
 	p, diags := confdoc.ParseProperties(file, b)
+	marked := bytes.Contains(b, []byte(masked))
 	for _, d := range diags {
 		at := place{file: file, line: d.Line, col: d.Column}
 		if d.Fatal {
 			l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(d.Text), leads: "Java refuses the whole file, and MirrorMaker 2 does not start.", fixes: []finding.Fix{{Mode: dedicated, Text: "Correct this place."}}})
-		} else if !maskedAt(p, d.Line) {
+		} else if !marked || !maskedAt(p, d.Line) {
 			l.add(say{slug: "malformed-line", severity: finding.Warning, at: at, because: sentence(d.Text), fixes: []finding.Fix{{Mode: dedicated, Text: "Write the line in ASCII, and save the file without a byte order mark."}}})
 		}
 	}
@@ -326,9 +328,10 @@ func (l *linter) properties(file string, b []byte) {
 		}
 	}
 	l.entries(s)
+	none := !slices.ContainsFunc(s.flows, func(f *flow) bool { return f.Enabled })
 	for _, f := range s.flows {
 		e, _ := f.Get(conf.Source, "enabled")
-		f.meant = (l.wrong[place{e.File, e.Line, e.Column, e.Written}] || strings.TrimSpace(e.Value) != e.Value) && strings.Contains(strings.ToLower(e.Value), "true") || l.forgotten(f)
+		f.meant = (l.wrong[place{e.File, e.Line, e.Column, e.Written}] || strings.TrimSpace(e.Value) != e.Value) && strings.Contains(strings.ToLower(e.Value), "true") || none && l.forgotten(f)
 	}
 }
 
