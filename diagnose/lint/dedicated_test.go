@@ -105,6 +105,8 @@ func TestMoreLines(t *testing.T) {
 		{name: "context of metrics", text: "metrics.context.x = y\n", want: []string{"6 info no-effect-key"}},
 		{name: "a reporter's switch", text: "auto.include.jmx.reporter = true\n", want: []string{"6 warning removed-key"}},
 		{name: "the way connectors of Connect name a cluster's settings", text: "target.cluster.security.protocol = SSL\n", want: []string{"6 warning wrong-prefix"}},
+		{name: "and those of its clients", text: "source.cluster.consumer.max.poll.records = 5\n", want: []string{"6 warning wrong-prefix"}},
+		{name: "a switch without its beginning", text: "checkpoints.enabled = false\n", want: []string{"6 error misspelt-key"}},
 		{name: "the driver's own setting behind a cluster", text: "west.dedicated.mode.enable.internal.rest = true\n", want: []string{"6 warning wrong-prefix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -124,6 +126,13 @@ func TestByteOrderMark(t *testing.T) {
 		if got := strings.Join(check("f", text, mm2.Version{}), "; "); got != want {
 			t.Errorf("%q: got %q, want %q", text[:12], got, want)
 		}
+	}
+}
+
+// TestTemplateAlone: a file of template text only is not empty.
+func TestTemplateAlone(t *testing.T) {
+	if got := strings.Join(check("f", "# c\n{% for k, v in x.items() %}\n{{ k }}={{ v }}\n{% endfor %}\n", mm2.Version{}), "; "); got != "2 info placeholder-unresolved" {
+		t.Errorf("got %q", got)
 	}
 }
 

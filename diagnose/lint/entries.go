@@ -317,7 +317,10 @@ func lastBare(key string, at level, aliases []string) verdict {
 		}
 	}
 	for _, side := range []string{"source.cluster.", "target.cluster."} {
-		if rest, ok := strings.CutPrefix(key, side); ok && conf.IsClientKey(rest, mm2.Version{}) {
+		rest, ok := strings.CutPrefix(key, side)
+		_, plain, prefixed := strings.Cut(rest, ".")
+		_, known := conf.LookupKafkaKey(plain)
+		if ok && (conf.IsClientKey(rest, mm2.Version{}) || prefixed && known && hasPrefix(rest, []string{"consumer.", "producer.", "admin."})) {
 			return verdict{name: rest}.but("wrong-prefix", finding.Warning, "ALIAS."+rest, "In an mm2.properties %s has no effect: settings of a cluster stand behind its alias.", key)
 		}
 	}

@@ -80,6 +80,11 @@ func (l *linter) file(f File) []conf.Connector {
 	case confdoc.KindJSON, confdoc.KindYAML:
 		return l.tree(f, k)
 	case confdoc.KindEmpty, confdoc.KindBinary:
+		if _, marks, _ := mask(f.Bytes, false); len(marks) > 0 && k == confdoc.KindEmpty {
+			line := 1 + bytes.Count(f.Bytes[:marks[0]], []byte("\n"))
+			l.mark(place{file: f.Name, line: line, col: marks[0] - bytes.LastIndexByte(f.Bytes[:marks[0]], '\n')})
+			return nil // nothing but template text
+		}
 		l.add(say{slug: "syntax-error", severity: finding.Error, at: place{file: f.Name, line: 1, col: 1}, because: "The file holds no settings: it is " + map[confdoc.Kind]string{confdoc.KindEmpty: "empty, or nothing but comments", confdoc.KindBinary: "no text"}[k] + "."})
 		return nil
 	}
