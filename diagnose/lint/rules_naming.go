@@ -53,11 +53,16 @@ func (l *linter) separator(f *flow, r conf.Reader) {
 		return
 	}
 	text := "replication.policy.separator is empty: remote topics are alias and topic without anything between, so that MirrorMaker 2 cannot tell an alias from a name, nor see that a topic went round."
+	remedy := "Remove the line. To keep topic names use replication.policy.class = " + mm2.IdentityPolicyClass + "."
+	if identity(f.Policy()) {
+		text = "replication.policy.separator is empty, although IdentityReplicationPolicy keeps topic names without it."
+		remedy = "Remove the line: topic names stay the same without it."
+	}
 	if f.in.atLeast(3, 1, 0) {
 		text += " From 3.1 on the internal topics lose their separators as well (mm2-offset-syncs" + f.Target + "internal)."
 	}
 	l.add(say{slug: "blank-separator", severity: finding.Warning, at: f.where(r, e, "replication.policy.separator"), flow: f.Name(), because: text, leads: "Internal topics change their names, and tools do not find them.",
-		fixes: f.in.advice("Remove the line. To keep topic names use replication.policy.class = %s.", mm2.IdentityPolicyClass)})
+		fixes: f.in.advice("%s", remedy)})
 }
 
 func (l *linter) policy(f *flow, r conf.Reader) {
