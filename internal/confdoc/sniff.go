@@ -24,7 +24,9 @@ func (k Kind) String() string {
 var (
 	jsonStart  = regexp.MustCompile(`^(?:\{\s*["}]|\[\s*(?:["{\[\]]|-?[0-9]))`)
 	assignment = regexp.MustCompile(`^\s*[^\s=:{}"'-][^\s=:]*\s*=`)
-	yamlParent = regexp.MustCompile(`^\s*(?:- )?["']?[\w.$/-]+["']?:\s*(?:\||>[-+]?|#.*)?$`)
+	yamlParent = regexp.MustCompile(`^\s*(?:- )?["']?[\w.$/-]+["']?:\s*(?:[|>][-+0-9]*|#.*)?$`)
+	yamlFlow   = regexp.MustCompile(`^\{\s*[\w./-]+\s*:\s`)
+	yamlBlock  = regexp.MustCompile(`^(\s*(?:- +)*)(["']?[\w.$/-]+["']?:\s+)?[|>][-+0-9]*\s*(?:#.*)?$`)
 	yamlPair   = regexp.MustCompile(`^\s*(?:- )?["']?[\w.$/-]+["']?:\s+\S`)
 	yamlHead   = regexp.MustCompile(`^(?:apiVersion|kind|metadata|spec):(?:\s|$)`)
 )
@@ -36,9 +38,13 @@ func Sniff(b []byte) Kind {
 	if bytes.IndexByte(b, 0) >= 0 || bytes.HasPrefix(b, []byte{0x1f, 0x8b}) || bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return KindBinary
 	}
-	if jsonStart.Match(bytes.TrimSpace(b)) {
+	switch start := bytes.TrimSpace(b); {
+	case jsonStart.Match(start):
 		return KindJSON
+	case yamlFlow.Match(start):
+		return KindYAML
 	}
+	block := -1 // the indentation of what a block scalar belongs to, while its lines go by
 	var assignments, nested, first int
 	var head, mark, parent, any bool
 	for _, line := range bytes.FieldsFunc(b, func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -47,6 +53,10 @@ func Sniff(b []byte) Kind {
 			continue
 		}
 		any = true
+		if block >= 0 && len(line)-len(bytes.TrimLeft(line, " ")) > block {
+			continue
+		}
+		block = blockUnder(line)
 		first++
 		switch {
 		case first == 1 && bytes.Equal(text, []byte("---")):
@@ -72,4 +82,17 @@ func Sniff(b []byte) Kind {
 		return KindYAML
 	}
 	return KindProperties
+}
+
+// blockUnder gives the indentation of what a block scalar that begins on the line belongs to; -1 where none begins. What stands in it, such
+// as a properties file, does not tell what the text is.
+func blockUnder(line []byte) int {
+	m := yamlBlock.FindSubmatch(line)
+	switch {
+	case m == nil || len(m[1]) < 2 && len(m[2]) == 0:
+		return -1
+	case len(m[2]) == 0: // an item of a list
+		return len(m[1]) - 2
+	}
+	return len(m[1])
 }

@@ -222,7 +222,7 @@ func (r *resource) v1beta2() {
 		if !ok {
 			continue
 		}
-		if r.m.WorkerOn != ends[1].alias {
+		if r.m.WorkerOn != ends[1].alias && !sameAddress(byAlias[r.m.WorkerOn].n, ends[1].n) {
 			at := connect
 			if at == nil {
 				at = r.spec
@@ -236,6 +236,11 @@ func (r *resource) v1beta2() {
 		}
 		r.mirror(m, i, ends[0], ends[1], worker)
 	}
+}
+
+// sameAddress: the worker may be attached to the target under another alias.
+func sameAddress(a, b *confdoc.Node) bool {
+	return a.Get("bootstrapServers").Scalar() && a.Get("bootstrapServers").Text() == b.Get("bootstrapServers").Text()
 }
 
 func (r *resource) aliases() []string {
