@@ -213,11 +213,15 @@ func (l *linter) schema(s *setup) {
 		l.add(say{slug: "strimzi-missing-field", severity: finding.Error, at: at, because: fmt.Sprintf("%s of the resource requires %s.", api, strings.Join(names, ", ")), leads: "Kubernetes or the operator refuses the resource.", fixes: s.advice("Add %s.", strings.Join(names, ", "))})
 	}
 	at := place{s.file, specAt.Line, specAt.Column, ""}
+	if patch(spec, v1) && !s.partial[s.file] {
+		s.partial[s.file] = true
+		l.add(say{slug: "strimzi-missing-field", severity: finding.Info, at: place{s.file, specAt.Line, specAt.Column, "spec"}, because: "The resource lacks clusters or mirrors, as a patch of another file does. What is missing is not judged; on its own the operator refuses it.", fixes: s.advice("Give the whole resource: kustomize build, or kubectl get kafkamirrormaker2 -o yaml.")})
+	}
 	if v1 || spec.Get("target") != nil {
 		t := spec.Field("target")
-		if t == nil {
+		if t == nil && !s.partial[s.file] {
 			missing(at, "spec.target")
-		} else {
+		} else if t != nil {
 			l.fieldsOf(s, t.Value, "spec.target.", targetFields, api)
 			var gone []string
 			for _, name := range []string{"alias", "bootstrapServers", "groupId", "configStorageTopic", "offsetStorageTopic", "statusStorageTopic"} {
@@ -271,6 +275,15 @@ func (l *linter) schema(s *setup) {
 	l.shapes(s)
 	l.problems(s)
 	l.workerElsewhere(s)
+}
+
+// patch says that so much is missing from a resource that it can only be laid over another one.
+func patch(spec *confdoc.Node, v1 bool) bool {
+	ends := spec.Get("target") != nil || !v1 && (spec.Get("clusters") != nil || spec.Get("connectCluster") != nil)
+	if spec.Get("mirrors") != nil {
+		return !ends && !v1
+	}
+	return !ends || !v1 && spec.Get("target") == nil && (spec.Get("clusters") == nil || spec.Get("connectCluster") == nil) || v1 && spec.Get("replicas") == nil
 }
 
 func (l *linter) clusterFieldsMissing(s *setup, c *confdoc.Node, path string, missing func(place, ...string)) {

@@ -61,9 +61,7 @@ func (l *linter) within(f File, v *confdoc.Node, blocks bool) []conf.Connector {
 	if !tree {
 		p, diags := confdoc.ParseProperties(f.Name, text)
 		if !placed {
-			for i := range p.Entries {
-				p.Entries[i].Line, p.Entries[i].Column = v.Line, v.Column
-			}
+			p.Gather(v.Line, v.Column)
 			for i := range diags {
 				diags[i].Line, diags[i].Column = v.Line, v.Column
 			}

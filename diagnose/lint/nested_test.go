@@ -102,3 +102,26 @@ func TestForeign(t *testing.T) {
 		}
 	}
 }
+
+// TestRecognised: in a folder, what is no configuration is passed over, whatever it speaks of.
+func TestRecognised(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"dedicated mode", dedicatedOff, true},
+		{"dedicated mode without clusters", "a->b.enabled = true\na->b.topics = x\n", true},
+		{"blanks around the arrow", "A -> B.enabled = true\n", true},
+		{"settings for all flows", "sync.group.offsets.enabled = true\n", true},
+		{"aliases of a template", "{{ a }}->{{ b }}.enabled = true\n{{ a }}.bootstrap.servers = x:1\n", true},
+		{"a program with annotations", "def f() -> int:\n    clusters = 1\n    return clusters\n\ndef g(x) -> str:\n    return x\n", false},
+		{"a program with lambdas", "public class X {\n    void run() {\n        list.forEach(x -> {\n            go(x);\n        });\n    }\n}\n", false},
+		{"a program that quotes a file", "package x\n\nconst text = `\na->b.enabled = true\n`\n\nfunc f() {\n\treturn\n}\nvar y, z int\nif x {\n}\nfor {\n}\n", false},
+		{"XML with comments", "<project>\n<!-- a comment -->\n<x>1</x>\n</project>\n", false},
+		{"other settings", "log4j.rootLogger = INFO\nclusters.size = 3\n", false},
+	} {
+		if got := Recognised([]byte(c.text)); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

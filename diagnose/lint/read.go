@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -32,18 +33,39 @@ func mirrorClass(b []byte) bool {
 	return false
 }
 
+// isProperties: some of its keys are MirrorMaker 2's, and most of its lines are settings. A program may hold either.
 func isProperties(b []byte) bool {
-	p, _ := confdoc.ParseProperties("", b)
-	if _, ok := p.Lookup("clusters"); ok || mirrorClass([]byte(p.Value("connector.class"))) {
-		return true
+	if !bytes.Contains(b, []byte("clusters")) && !bytes.Contains(b, []byte("->")) && !bytes.Contains(b, []byte(".")) {
+		return false
 	}
+	b, _, _ = mask(b, false)
+	p, _ := confdoc.ParseProperties("", b)
+	class, connector := p.Lookup("connector.class")
+	if connector && template(class.Value) == "" {
+		return mirrorClass([]byte(class.Value))
+	}
+	if _, ok := p.Lookup("clusters"); !ok && !slices.ContainsFunc(p.Entries, func(e confdoc.Entry) bool {
+		return flowKey.MatchString(e.Key) || strings.HasPrefix(strings.TrimSpace(e.Value), "->") && flowKey.MatchString(e.Key+strings.Join(strings.Fields(e.Value), "")) || ownKey.MatchString(e.Key) && isMM2(e.Key)
+	}) {
+		return false
+	}
+	settings := 0
 	for _, e := range p.Entries {
-		if strings.Contains(e.Key, "->") || strings.HasPrefix(strings.TrimSpace(e.Value), "->") || isMM2(e.Key) && strings.Contains(e.Key, ".") {
-			return true
+		if strings.HasPrefix(strings.TrimSpace(e.Value), "->") {
+			settings++
+		} else if i := strings.Index(e.Raw, e.Key); i >= 0 && settingKey.MatchString(e.Key) && strings.IndexAny(strings.TrimLeft(e.Raw[i+len(e.Key):], " \t"), "=:") == 0 || isStatement(e) || template(e.Key) != "" {
+			settings++
 		}
 	}
-	return false
+	return 2*settings >= len(p.Entries)
 }
+
+var (
+	flowKey    = regexp.MustCompile(`^[\w.{}$%¤Â-]+(?:->|→|=>)[\w.{}$%¤Â-]+`) // ¤ is a mark, of which Java reads each byte
+	settingKey = regexp.MustCompile(`^["']?[\w¤Â][\w.¤Â-]*(?:->[\w.¤Â-]+)?["']?$`)
+	// ownKey are settings that nobody else has.
+	ownKey = regexp.MustCompile(`^(?:sync|refresh|emit)\.|^(?:offset-syncs|checkpoints|heartbeats)\.|^replication\.policy|^(?:topics|groups)\.|^offset\.lag\.max$`)
+)
 
 func embedded(b []byte) bool {
 	return bytes.Contains(b, []byte("->")) && bytes.Contains(b, []byte("clusters")) && (bytes.Contains(b, []byte(".enabled")) || bytes.Contains(b, []byte(".bootstrap.servers")))
@@ -354,10 +376,8 @@ func (s *setup) lineOf(f *conf.Flow) place {
 			return place{s.file, e.Line, e.Column, e.Key}
 		}
 	}
-	for _, e := range s.props.Effective() {
-		if strings.HasPrefix(e.Key, f.Name()+".") {
-			return place{s.file, e.Line, e.Column, e.Key}
-		}
+	for _, e := range s.props.Under(f.Name() + ".") {
+		return place{s.file, e.Line, e.Column, e.Key}
 	}
 	e, _ := s.props.Lookup("clusters")
 	return place{s.file, e.Line, e.Column, e.Key}

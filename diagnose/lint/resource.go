@@ -119,7 +119,7 @@ func (l *linter) problems(s *setup) {
 	for _, p := range s.Problems {
 		at := place{file: s.file, line: p.Line, col: columnAt(s.resource, p.Line)}
 		switch {
-		case strings.Contains(p.What, "unknown cluster") && !strings.Contains(p.Why, ` is ""`):
+		case strings.Contains(p.What, "unknown cluster") && !strings.Contains(p.Why, ` is ""`) && !s.partial[s.file]:
 			at.key, _, _ = strings.Cut(p.Why, " ")
 			l.add(say{slug: "unknown-alias-in-flow", severity: finding.Error, at: at, because: sentence(p.Why), leads: "The operator refuses the resource.", fixes: s.advice("%s", sentence(p.Next))})
 		case strings.HasPrefix(p.What, "two clusters are called"), strings.Contains(p.What, "stands twice"):
