@@ -37,6 +37,10 @@ func (l *linter) shapes(s *setup) {
 		if f == nil || f.Value.Is(confdoc.Null) || f.Value.Scalar() && template(f.Value.Text()) != "" {
 			return nil
 		}
+		if v := f.Value; kind != confdoc.Map && v.Is(confdoc.Map) && len(v.Fields) == 1 && v.Fields[0].Value.Is(confdoc.Null) { // {NAME}, to be filled in
+			l.mark(place{s.file, v.Line, v.Column, path + name})
+			return nil
+		}
 		if !f.Value.Is(kind) {
 			fix := map[confdoc.NodeKind]string{confdoc.String: "Write one text, in quotes; lists with commas within it.", confdoc.Number: "Write a number without quotes.", confdoc.Bool: "Write true or false without quotes.", confdoc.Map: "Write fields below it.", confdoc.List: "Begin each entry with a hyphen."}[kind]
 			bad(f, path+name, fix, "%s is a %s, and a %s is wanted.", name, f.Value.Kind, kind)

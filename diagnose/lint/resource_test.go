@@ -81,6 +81,7 @@ func placedAt(name, text string, v mm2.Version) []string {
 // TestResource: one change of a resource that is right, what Kubernetes or the operator makes of it, and where.
 func TestResource(t *testing.T) {
 	const identity = "        replication.policy.class: org.apache.kafka.connect.mirror.IdentityReplicationPolicy\n"
+	const identity2 = "        replication.policy.class: io.strimzi.kafka.connect.mirror.IdentityReplicationPolicy\n"
 	policies := []string{"        offset-syncs", identity + "        offset-syncs", "        checkpoints.topic", identity + "        checkpoints.topic"}
 	for _, c := range []struct {
 		name, base string
@@ -110,6 +111,7 @@ func TestResource(t *testing.T) {
 		{"a state that is none", beta2, []string{"      tasksMax: 4\n", "      tasksMax: 4\n      state: halted\n"}, "21:7 error malformed-value"},
 		{"tasksMax of nothing, and in quotes", beta2, []string{"tasksMax: 4", "tasksMax: 0", "    checkpointConnector:\n", "    checkpointConnector:\n      tasksMax: \"1\"\n"}, "20:7 error malformed-value; 24:7 error malformed-value"},
 		{"a version that YAML takes for a number", beta2, []string{"version: 3.9.1", "version: 3.9"}, "6:3 error malformed-value"},
+		{"a version to fill in", beta2, []string{"version: 3.9.1", "version: {KafkaVersion}"}, "6:12 info placeholder-unresolved"},
 		{"a pattern as a list", beta2, []string{"topicsPattern: \"orders.*|payments\"", "topicsPattern: [orders.*, payments]"}, "27:5 error malformed-value"},
 		{"addresses as a list", beta2, []string{"bootstrapServers: prod:9092", "bootstrapServers: [\"prod:9092\"]"}, "11:5 error malformed-value"},
 		{"a setting as a list, where a field of the mirror is the place for it", v1, []string{"        checkpoints.topic", "        groups: [a, b]\n        checkpoints.topic"}, "27:9 error malformed-value"},
@@ -126,6 +128,7 @@ func TestResource(t *testing.T) {
 		{"the worker does not get those of the target", beta2, []string{"      offset.storage", "      security.protocol: SSL\n      offset.storage"}, "15:7 info operator-managed-key"},
 		{"v1 has a field for the worker's group", v1, []string{"      offset.storage", "      group.id: x\n      offset.storage"}, "16:7 info operator-managed-key"},
 		{"the operator sets an address, and no other client setting", beta2, []string{"        offset-syncs", "        source.cluster.bootstrap.servers: x:1\n        source.cluster.sasl.kerberos.service.name: kafka\n        offset-syncs"}, "22:9 info operator-managed-key"},
+		{"an empty separator on the connector that keeps names, before it stood in internal names", beta2, []string{"version: 3.9.1", "version: 2.8.0", "        offset-syncs", identity2 + "        replication.policy.separator: \"\"\n        offset-syncs"}, "6:3 warning version-known-bugs; 22:9 error policy-mismatch"},
 		{"an empty separator that keeps names", beta2, append([]string{identity + "        offset-syncs", identity + "        replication.policy.separator: \"\"\n        offset-syncs"}, policies...), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,5 +177,45 @@ func TestSaidOfResources(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestConnectorResources: two resources of connectors that belong together.
+func TestConnectorResources(t *testing.T) {
+	one := func(class, more string) string {
+		return "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnector\nmetadata: {name: x}\nspec:\n  class: org.apache.kafka.connect.mirror." + class + "\n" + more +
+			"    source.cluster.alias: a\n    target.cluster.alias: b\n    source.cluster.bootstrap.servers: a:1\n    target.cluster.bootstrap.servers: b:1\n    key.converter: ByteArrayConverter\n    value.converter: ByteArrayConverter\n"
+	}
+	for _, c := range []struct{ name, source, checkpoint, want string }{
+		{"as it should be", "  config:\n", "  config:\n    sync.group.offsets.enabled: true\n", ""},
+		{"YAML's other words for true", "  config:\n", "  config:\n    sync.group.offsets.enabled: yes\n", ""},
+		{"YAML's other words for false", "  config:\n", "  config:\n    sync.group.offsets.enabled: off\n", "20:5 warning group-offset-sync-disabled"},
+		{"only one is stopped", "  state: stopped\n  config:\n", "  config:\n    sync.group.offsets.enabled: true\n", "6:3 warning state-mismatch"},
+		{"only one is paused, as before there was a state", "  config:\n", "  pause: true\n  config:\n    sync.group.offsets.enabled: true\n", "19:3 warning state-mismatch"},
+		{"numbers of YAML 1.1", "  config:\n    offset.lag.max: 1_0\n", "  config:\n    sync.group.offsets.enabled: true\n    emit.checkpoints.interval.seconds: 060\n    sync.group.offsets.interval.seconds: 48\n", ""},
+		{"a list", "  config:\n    topics:\n    - a\n    - b\n", "  config:\n    sync.group.offsets.enabled: true\n", "7:5 error malformed-value"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := strings.Join(placedAt("f", one("MirrorSourceConnector", c.source)+"---\n"+one("MirrorCheckpointConnector", c.checkpoint), mm2.Version{}), "; "); got != c.want {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestHalfALogin: the module says which mechanism is meant, also where the password comes from a provider.
+func TestHalfALogin(t *testing.T) {
+	text := func(jaas string) string {
+		return `{"connector.class":"MirrorCheckpointConnector","source.cluster.alias":"a","target.cluster.alias":"b","source.cluster.bootstrap.servers":"a:1","target.cluster.bootstrap.servers":"b:1","key.converter":"ByteArrayConverter","value.converter":"ByteArrayConverter","sync.group.offsets.enabled":true,` +
+			"\n" + `"source.cluster.security.protocol":"SASL_SSL","source.cluster.sasl.jaas.config":"` + jaas + `"}`
+	}
+	for jaas, want := range map[string]string{
+		`org.apache.kafka.common.security.scram.ScramLoginModule required username=\"u\" password=\"${env:P}\";`: "2:1 error credentials-missing",
+		`${file:/x:jaas}`: "",
+		`com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true;`: "",
+	} {
+		if got := strings.Join(placedAt("f", text(jaas), mm2.Version{}), "; "); got != want {
+			t.Errorf("%s: got %q, want %q", jaas, got, want)
+		}
 	}
 }

@@ -54,7 +54,7 @@ func (l *linter) separator(f *flow, r conf.Reader) {
 	}
 	at := f.where(r, e, "replication.policy.separator")
 	inner := " From 3.1 on the internal topics lose their separators as well (mm2-offset-syncs" + f.Target + "internal)."
-	if identity(f.Policy()) {
+	if l.keepsNames(f, r) {
 		if f.in.atLeast(3, 1, 0) && f.separates(r) {
 			l.add(say{slug: "blank-separator", severity: finding.Warning, at: at, flow: f.Name(), because: "replication.policy.separator is empty. A policy that keeps topic names does not need it." + inner, leads: "Internal topics change their names, and tools do not find them.", fixes: f.in.advice("Remove the line.")})
 		}
@@ -66,6 +66,12 @@ func (l *linter) separator(f *flow, r conf.Reader) {
 	}
 	l.add(say{slug: "blank-separator", severity: finding.Warning, at: at, flow: f.Name(), because: text, leads: "Internal topics change their names, and tools do not find them.",
 		fixes: f.in.advice("Remove the line. To keep topic names use replication.policy.class = %s.", mm2.IdentityPolicyClass)})
+}
+
+// keepsNames says that a connector's policy gives remote topics the names that they have.
+func (l *linter) keepsNames(f *flow, r conf.Reader) bool {
+	class, _, _ := l.text(f, r, "replication.policy.class")
+	return class == mm2.IdentityPolicyClass || class == mm2.StrimziIdentityPolicyClass || class == mm2.AWSIdentityPolicyClass
 }
 
 // separates says that the separator stands in the names of internal topics as well (3.1.0; KIP-949 can switch it off).
@@ -131,7 +137,7 @@ func (l *linter) agree(f *flow) {
 			fix = f.in.inPlace(at, a)
 		}
 		because, leads := fmt.Sprintf(x.because, name(a), name(b)), x.leads
-		if x.key == "replication.policy.separator" && identity(f.Policy()) {
+		if x.key == "replication.policy.separator" && (l.keepsNames(f, conf.Source) || l.keepsNames(f, conf.Checkpoint)) {
 			if !f.in.atLeast(3, 1, 0) || !f.separates(conf.Source) && !f.separates(conf.Checkpoint) {
 				continue // no name has it
 			}

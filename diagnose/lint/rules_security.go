@@ -189,7 +189,7 @@ func (l *linter) credentials(s *setup) {
 				sev, text = finding.Warning, "%s for %s, and no sasl.jaas.config: the login must come from a JAAS file of the JVM (java.security.auth.login.config), or is missing."
 			}
 			report(in.protocol, sev, fmt.Sprintf(text, protocol, x.alias), "sasl.jaas.config", "…")
-		case sasl && in.jaas.File != "" && mechanism == "" && !strings.Contains(in.jaas.Value, "Krb5") && !opaque(in.jaas.Value):
+		case sasl && in.jaas.File != "" && mechanism == "" && !strings.Contains(in.jaas.Value, "Krb5") && (!opaque(in.jaas.Value) || strings.Contains(in.jaas.Value, "LoginModule")):
 			report(in.protocol, finding.Error, fmt.Sprintf("sasl.mechanism for %s is missing and GSSAPI (Kerberos) by default, which does not fit the login module given.", x.alias), "sasl.mechanism", mechanismOf(in.jaas.Value))
 		case protocol == "" && (in.jaas.File != "" || in.mechanism.File != ""):
 			e := in.jaas

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
@@ -426,7 +427,7 @@ func (r *resource) state(c *confdoc.Node, path string) (Effective, bool) {
 	if f := c.Field("state"); f != nil && f.Value.Scalar() {
 		return r.field(*f, path+".state", RuleConnector), true
 	}
-	if f := c.Field("pause"); f != nil && Truth(f.Value) == "true" {
+	if f := c.Field("pause"); f != nil && Truth(f.Value) == "true" && !isV1(r.m.APIVersion) { // v1 has no such field
 		e := r.field(*f, path+".pause", RuleConnector)
 		e.Value = "paused"
 		return e, true
@@ -486,6 +487,10 @@ func Truth(n *confdoc.Node) string {
 	switch n.Kind {
 	case confdoc.Bool:
 		return strings.ToLower(v)
+	case confdoc.Number:
+		if i, err := strconv.ParseInt(v, 0, 64); err == nil && strings.ContainsAny(v, "_0x") {
+			return strconv.FormatInt(i, 10) // YAML's 0600 and 1_000
+		}
 	case confdoc.String:
 		if plain && slices.Contains([]string{"y", "Y", "yes", "Yes", "YES", "on", "On", "ON"}, v) {
 			return "true"
