@@ -179,8 +179,10 @@ func readFolder(root string) ([]lint.File, error) {
 	return out, err
 }
 
-// prose are the names of texts that quote configurations; in a folder they are passed over.
-var prose = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".html", ".htm", ".log"}
+// prose are the names of texts and programs that quote configurations; in a folder they are passed over.
+var prose = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".html", ".htm", ".log",
+	".go", ".java", ".kt", ".kts", ".scala", ".groovy", ".gradle", ".py", ".rb", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".rs", ".c", ".h", ".cc", ".cpp", ".cs", ".php", ".pl", ".lua", ".sh", ".bash", ".zsh", ".ps1", ".bat", ".cmd", ".sql", ".r",
+	".xml", ".svg", ".css", ".scss", ".csv", ".tf", ".hcl", ".proto", ".ipynb", ".lock", ".sum", ".mod", ".diff", ".patch"}
 
 // effective prints what is in force.
 func (o *checkOptions) effective(files []lint.File, opts lint.Options, outs []output) error {

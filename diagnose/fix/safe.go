@@ -122,6 +122,7 @@ func renamed(f *finding.Finding) (string, bool) {
 // mostRead bounds how much text is read to prove the edits of one text, in bytes: each proof reads it whole. The findings of a
 // text of 10 KB that are past it are those after the 1,600th; --fix comes to them when it looks again.
 const mostRead = 16 << 20
+
 // mixedBlocks are keys of a block that was written behind the wrong alias. Its lines that are equal by chance belong to it: without them
 // nobody would see any more what was meant.
 func mixedBlocks(found []finding.Finding) map[string]bool {
