@@ -141,31 +141,14 @@ func (p *printer) excerpt(s spot) {
 	show := func(t string) string { return p.clean(utf8Of(strings.ReplaceAll(t, "\t", " "))) }
 	before, word, after = show(before), show(word), show(after)
 	if over := term.Columns(before) + term.Columns(word) - room; ok && over > 0 {
-		before = p.s.Ellipsis() + cutLeft(before, over+term.Columns(p.s.Ellipsis()))
+		before = p.s.Ellipsis() + term.CutLeft(before, over+term.Columns(p.s.Ellipsis()))
 	}
 	text := before + word + after
 	if term.Columns(text) > room {
-		text = cutRight(text, room-term.Columns(p.s.Ellipsis())) + p.s.Ellipsis()
+		text = term.CutRight(text, room-term.Columns(p.s.Ellipsis())) + p.s.Ellipsis()
 	}
 	p.line(p.s.Paint(term.Faint, number+" "+bar) + " " + text)
 	if ok {
 		p.line(p.s.Paint(term.Faint, strings.Repeat(" ", len(number))+" "+bar) + " " + strings.Repeat(" ", term.Columns(before)) + p.s.Paint(term.Bad, strings.Repeat("^", min(max(term.Columns(word), 1), room))))
 	}
-}
-
-func cutLeft(text string, columns int) string {
-	for term.Columns(text) > 0 && columns > 0 {
-		r := []rune(text)
-		columns -= term.Columns(string(r[0]))
-		text = string(r[1:])
-	}
-	return text
-}
-
-func cutRight(text string, columns int) string {
-	r := []rune(text)
-	for len(r) > 0 && term.Columns(string(r)) > columns {
-		r = r[:len(r)-1]
-	}
-	return string(r)
 }
