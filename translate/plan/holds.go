@@ -180,19 +180,20 @@ var Checks = []finding.Code{106, 406}
 
 // recreated says that the report found numbers of an earlier topic (406, 106) under one of the group's partitions.
 func (w *Wants) recreated(g *wanted) bool {
+	return slices.ContainsFunc(g.rows, func(x *want) bool { return w.madeAnew(x.row.Topic) })
+}
+
+// madeAnew says that of a topic, by its name on the flow's source.
+func (w *Wants) madeAnew(topic string) bool {
 	if w.report == nil {
 		return false
-	}
-	topics := map[string]bool{}
-	for _, x := range g.rows {
-		topics[x.row.Topic] = true
 	}
 	for _, f := range w.report.Findings {
 		if f.Code != 406 && !(f.Code == 106 && f.Slug == "target-recreated") {
 			continue
 		}
 		for _, s := range append(f.Subjects, f.Subject) {
-			if topics[s.Topic] {
+			if s.Topic == topic {
 				return true
 			}
 		}
