@@ -153,6 +153,11 @@ func (o *translateOptions) applyNow(ctx context.Context, m *made, outs []output)
 	if err := o.show(m, files); err != nil {
 		return err
 	}
+	for _, out := range files {
+		if out.file != "" && !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "wrote %s\n", out.file)
+		}
+	}
 	if !o.Quiet {
 		if err := render.Text(shown, m.plan, render.Options{Screen: term.NewScreen(shown, o.streams.Env), Verbose: o.Verbose}); err != nil {
 			return err

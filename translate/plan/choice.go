@@ -23,6 +23,9 @@ const (
 	byStart      = "start"
 )
 
+// recordsSay stands before why records did not decide.
+const recordsSay = "; records: "
+
 // settle chooses To for one row, or says why there is none. Nothing that was not proved is put above what was: the choices stand in
 // the order of how much they prove, and each gives its lower end.
 func (w *Wants) settle(g *wanted, x *want, a *Answer) {
@@ -139,9 +142,9 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
 		}
 		if a.Records != nil {
-			r.Evidence += "; records: " + a.Records.Why
+			r.Evidence += recordsSay + a.Records.Why
 		} else if a.Why != "" {
-			r.Evidence += "; records: " + a.Why
+			r.Evidence += recordsSay + a.Why
 		}
 		return low, true
 	}

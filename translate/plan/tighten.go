@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
@@ -21,7 +22,11 @@ func (w *Wants) tighten(x *want, a *Answer, at int64) int64 {
 		}
 		if c := w.floor(x, a); c != nil && c.Down > at && c.Down <= r.Bound[1] {
 			at = c.Down
-			r.Evidence += fmt.Sprintf("; MirrorMaker 2's checkpoint %d -> %d of group %s, %s old, proves more", c.Up, c.Down, c.Group, Span(max(0, w.now-c.Time)))
+			more := fmt.Sprintf("; MirrorMaker 2's checkpoint %d -> %d of group %s, %s old, proves more", c.Up, c.Down, c.Group, Span(max(0, w.now-c.Time)))
+			before, why, compared := strings.Cut(r.Evidence, recordsSay)
+			if r.Evidence = before + more; compared {
+				r.Evidence += recordsSay + why
+			}
 			if x.checkpoint.Or(snapshot.Checkpoint{}) == *c {
 				r.Basis, r.Sync = byCheckpoint, nil
 			}
