@@ -121,11 +121,11 @@ func (s *session) further(alias, role, flag string, g wire.Guard) (*wire.Client,
 }
 
 // source reads where the positions come from; nil where that cluster was given up.
-func (s *session) source(c plan.Cluster) (apply.Source, error) {
-	if c.Lost {
+func (w *writing) source(c plan.Cluster) (apply.Source, error) {
+	if c.Lost || w.sourceLost {
 		return nil, nil
 	}
-	cl, err := s.further(c.Alias, "where the plan's positions come from", "--source", wire.ReadOnly())
+	cl, err := w.session.further(c.Alias, "where the plan's positions come from", "--source", wire.ReadOnly())
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (o *translateOptions) applyNow(ctx context.Context, m *made, outs []output)
 		}
 		fmt.Fprintln(shown)
 	}
-	w := &writing{diagnoseOptions: &o.diagnoseOptions, applying: &o.applying, session: m.session, evidence: o.evidenceArgs(), outs: rest}
+	w := &writing{diagnoseOptions: &o.diagnoseOptions, applying: &o.applying, session: m.session, evidence: o.evidenceArgs(), outs: rest, direct: true}
 	if o.Refresh {
 		w.refresh = o.anew
 	}
@@ -193,6 +193,9 @@ type writing struct {
 	evidence []string // arguments that find the clusters again, for printed commands
 	outs     []output
 	refresh  func(context.Context, []string) ([]plan.Group, error)
+	// sourceLost takes the positions as they stand in the plan or the journal.
+	sourceLost bool
+	direct     bool // the plan was made in the same run
 }
 
 func (w *writing) options() apply.Options {
@@ -200,12 +203,16 @@ func (w *writing) options() apply.Options {
 	if idle == 0 {
 		idle = -1
 	}
-	o := apply.Options{Tool: tool(), IdleProof: idle, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
+	o := apply.Options{Tool: tool(), IdleProof: idle, SourceLost: w.sourceLost, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
 	o.Commands = func(journal string) (string, string) {
 		line := func(args ...string) string {
 			return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...))
 		}
-		return line("apply", "--resume", journal), line("rollback", journal)
+		resume := []string{"apply", "--resume", journal}
+		if w.sourceLost {
+			resume = append(resume, "--source-lost")
+		}
+		return line(resume...), line("rollback", journal)
 	}
 	return o
 }
@@ -227,7 +234,7 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	src, err := w.session.source(p.From)
+	src, err := w.source(p.From)
 	if err != nil {
 		return err
 	}
@@ -302,6 +309,15 @@ func (w *writing) finish(ctx context.Context, p *plan.Plan, command string, out 
 	switch {
 	case ctx.Err() != nil && (out == nil || !out.Wrote && out.Result != apply.Done):
 		return ctx.Err()
+	case out == nil && unreached(err) != nil:
+		u := unreached(err)
+		next := "repair the connection to " + u.Cluster
+		if w.direct {
+			next += ", or, where that cluster is given up, translate from what is left with --source-lost"
+		} else {
+			next += fmt.Sprintf(", or, where that cluster is given up, add --source-lost: the positions are then taken as the plan has them, and what was read there meanwhile is read again on %s", p.To.Alias)
+		}
+		return w.unwritten(p, command, &exitError{exitIncomplete, &told{1, u.Error() + "; nothing was changed", next}})
 	case out == nil:
 		return w.unwritten(p, command, &exitError{exitIncomplete, fmt.Errorf("%w; nothing was changed", err)})
 	}
@@ -321,6 +337,14 @@ func (w *writing) finish(ctx context.Context, p *plan.Plan, command string, out 
 	}
 	if code != exitOK {
 		return &exitError{code: code}
+	}
+	return nil
+}
+
+func unreached(err error) *apply.Unreached {
+	var u *apply.Unreached
+	if errors.As(err, &u) {
+		return u
 	}
 	return nil
 }

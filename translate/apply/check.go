@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
@@ -69,7 +70,9 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 		e.still(j, now[j.group])
 		e.logs(j, topics)
 	}
-	e.sources(ctx, js)
+	if err := e.sources(ctx, js); err != nil {
+		return err
+	}
 	e.prove(ctx, js)
 	return nil
 }
@@ -318,10 +321,10 @@ func (e *engine) raise(r *row, to int64) {
 	r.plan.To, r.plan.Clamped, r.plan.LogStart = &to, r.remark, to
 }
 
-// sources refuses groups whose position moved on the cluster where it comes from.
-func (e *engine) sources(ctx context.Context, js []*job) {
-	if e.s == nil || e.back || e.p.From.Lost {
-		return
+// sources refuses groups whose position moved on the cluster where it comes from. It fails where that cluster does not answer at all.
+func (e *engine) sources(ctx context.Context, js []*job) error {
+	if e.back || e.p.From.Lost || e.s == nil && !e.o.SourceLost {
+		return nil
 	}
 	var ask []string
 	var topics []string
@@ -334,11 +337,18 @@ func (e *engine) sources(ctx context.Context, js []*job) {
 		}
 	}
 	if len(ask) == 0 {
-		return
+		return nil
+	}
+	if e.o.SourceLost {
+		e.out.Remarks = append(e.out.Remarks, fmt.Sprintf("--source-lost: the positions are those that %s had at %s, and were not read again there. What its consumers read there since is read again on %s. Not proved: that nobody set a group back there since, and that its topics are still the same", e.p.From.Alias, e.p.Made, e.p.To.Alias))
+		return nil
 	}
 	slices.Sort(topics)
-	ids := e.s.TopicIDs(ctx, slices.Compact(topics))
 	now := e.s.Offsets(ctx, ask)
+	if err := silent(now); err != nil {
+		return &Unreached{Cluster: e.p.From.Alias, Made: e.p.Made, Err: err}
+	}
+	ids := e.s.TopicIDs(ctx, slices.Compact(topics))
 	for _, j := range js {
 		g, asked := now[j.plan.Group]
 		if j.refusal != nil || !asked {
@@ -354,6 +364,34 @@ func (e *engine) sources(ctx context.Context, js []*job) {
 			}
 		}
 	}
+	return nil
+}
+
+// Unreached says that the cluster where a plan's positions come from does not answer, so that nobody can tell whether they still stand.
+type Unreached struct {
+	Cluster string // alias
+	Made    string // when the plan's facts were read
+	Err     error
+}
+
+func (u *Unreached) Error() string {
+	return fmt.Sprintf("cluster %s, where the positions of the plan come from, does not answer, so that whether they still stand since %s cannot be told (%v)", u.Cluster, u.Made, u.Err)
+}
+
+// Unwrap gives what the cluster was asked in vain.
+func (u *Unreached) Unwrap() error { return u.Err }
+
+// silent is the error of a cluster of which no group could be asked; nil where a broker answered for any.
+func silent(now map[string]GroupNow) error {
+	var first error
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if err := now[id].Err; err == nil || codeOf(err) != 0 {
+			return nil
+		} else if first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 func fromCommit(r *row) bool {
@@ -369,7 +407,7 @@ func (e *engine) source(j *job, r *row, g GroupNow, id string) {
 	}
 	switch {
 	case err != nil:
-		j.refuse(reading(err), fmt.Sprintf("whether its position of %s on %s still stands cannot be read: %v", tp, e.p.From.Alias, err), "make it readable, or plan with --source-lost if that cluster is given up")
+		j.refuse(reading(err), fmt.Sprintf("whether its position of %s on %s still stands cannot be read: %v", tp, e.p.From.Alias, err), "make it readable, or give --source-lost if that cluster is given up")
 	case id != "" && r.plan.TopicID != "" && id != r.plan.TopicID:
 		j.refuse(codeRecreated, fmt.Sprintf("topic %s of %s was deleted and created anew since the plan was made", tp.Topic, e.p.From.Alias), nextReplan)
 	case !ok:

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -308,6 +309,21 @@ func TestSourceMoved(t *testing.T) {
 	sourceOf(p)
 	if out, err = Run(t.Context(), p, w, s, &paper{fuse: w.fuse}, quick()); err != nil || out.Result != Done {
 		t.Errorf("lost: %v %+v", err, out)
+	}
+	// Nobody there: nothing is written, unless it is given up now, which is told.
+	w, p = scene()
+	was := w.state()
+	for id := range s.offsets {
+		s.offsets[id] = GroupNow{Err: errors.New("connection refused")}
+	}
+	var u *Unreached
+	if out, err = Run(t.Context(), p, w, s, &paper{fuse: w.fuse}, quick()); !errors.As(err, &u) || u.Cluster != p.From.Alias || out != nil || w.state() != was {
+		t.Errorf("unreached: %v %+v", err, out)
+	}
+	given := quick()
+	given.SourceLost = true
+	if out, err = Run(t.Context(), p, w, nil, &paper{fuse: w.fuse}, given); err != nil || out.Result != Done || w.state() != planned || len(out.Remarks) != 1 || !strings.Contains(out.Remarks[0], "Not proved") {
+		t.Errorf("given up: %v %+v", err, out)
 	}
 	// Planned anew.
 	w, p = scene()
