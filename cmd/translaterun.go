@@ -343,7 +343,7 @@ func (o *translateOptions) show(m *made, outs []output) error {
 			_, err := fmt.Fprintln(w, render.Sum(m.plan))
 			return err
 		}
-		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan, m.session.live())})
+		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan, m.session.live()), Keep: o.keepsFirst(m.plan, m.session.live())})
 	})
 }
 

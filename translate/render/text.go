@@ -23,6 +23,7 @@ type Options struct {
 	Screen  term.Screen
 	Verbose bool   // all rows, evidence, and what MirrorMaker 2 would give
 	Apply   string // the command that carries the plan out, to be shown as the next step; empty: none
+	Keep    bool   // that command only keeps the plan, for steps that come before the write
 }
 
 // Text writes the plan for a person: scope, table with the worst rows first, refusals with what to do, what a running MirrorMaker 2
@@ -553,6 +554,13 @@ func (t *text) next() {
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
 		t.hang("not checked yet: ", 17, "whether somebody without membership moves these offsets, which one look does not show; apply watches them first (--idle-proof)")
+		if i := slices.IndexFunc(t.p.Groups, func(g plan.Group) bool {
+			return (g.Action == plan.Set || g.Action == plan.Right) && len(g.Holds.First) > 0 && worse(&g) < 2
+		}); i >= 0 && t.o.Keep {
+			t.hang("", 0, "the plan is kept first, then the steps above follow (MM2D-710), the write among them:")
+		} else if i >= 0 {
+			t.hang("", 0, "this is the write among the steps above (MM2D-710), in their order:")
+		}
 		t.line("next: " + t.clean(t.o.Apply)) // in one line, to be copied
 	}
 }
