@@ -55,7 +55,7 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 	}
 	topics := e.t.Topics(ctx, topicsOf(js))
 	first := e.t.Groups(ctx, idsOf(js))
-	if e.o.IdleProof > 0 {
+	if e.o.IdleProof > 0 && slices.ContainsFunc(js, func(j *job) bool { return !e.ended(j) }) {
 		e.o.Progress(fmt.Sprintf("watching %d groups for %s: nobody may move their offsets", len(js), e.o.IdleProof))
 		if err := e.o.Sleep(ctx, e.o.IdleProof); err != nil {
 			return err
@@ -75,6 +75,26 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 	}
 	e.prove(ctx, js)
 	return nil
+}
+
+// done says that a journal has a value as written and read back: whoever moved it since, the run had come to its end with it.
+func (r *row) done() bool {
+	return r.past != nil && r.past.result == KindVerified && r.past.state != Differs
+}
+
+// ended says that the run of a journal came to its end and left nothing of a group to be written: what moved since is nobody's refusal.
+func (e *engine) ended(j *job) bool {
+	if e.l == nil || !e.l.Ended || j.vanish && !j.gone {
+		return false
+	}
+	if j.plan.Action == plan.Refused {
+		return true
+	}
+	refused := slices.ContainsFunc(e.l.Entries, func(x Entry) bool { return x.Kind == KindRefused && x.Group == j.group })
+	return !slices.ContainsFunc(j.rows, func(r *row) bool {
+		// What has no intent there held its value already, where the group was not refused.
+		return (r.plan.Action == plan.Set || r.plan.Action == Remove) && !r.done() && (r.past != nil || refused)
+	})
 }
 
 // busy says that a group has something to be looked at.
@@ -114,6 +134,7 @@ func (e *engine) still(j *job, now GroupNow) {
 		return
 	}
 	j.existed = now.Exists
+	j.gone = j.gone || j.vanish && !now.Exists
 	if len(now.Holders) > 0 || now.Exists && now.State != kafka.StateEmpty && now.State != kafka.StateDead {
 		j.holders = now.Holders
 		who := held(now.Holders)
@@ -150,6 +171,7 @@ func (e *engine) taken(j *job, now GroupNow) {
 			if r.state = Written; r.want == nil {
 				r.state = Removed
 			}
+			r.moved = o.Err == nil && !j.same(r.found, r.want)
 			r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
 		case o.Err == nil && !j.same(r.found, r.before) && r.past.result != KindFailed:
 			r.state, r.code, r.why = Unknown, plan.ActiveGroup, fmt.Sprintf("its consumers have taken over; it holds %s now, and whether they began at %s cannot be told", show(r.found), show(r.want))
@@ -198,12 +220,19 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 	// The start of a share group may stand where it is to be, and its acknowledgements beyond.
 	anew := j.share() && r.plan.Action == plan.Set && r.past == nil && !e.back && j.same(before, r.want)
 	switch {
-	case r.past != nil && (r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs) && !e.back:
+	case r.done() || r.past != nil && r.past.result == KindWritten && !e.back:
 		// The journal knows it as done: only whether it is still there is looked at.
+		r.write, r.code, r.why, r.moved = false, 0, "", false
 		if r.state = Written; r.want == nil {
 			r.state = Removed
 		}
 		if !j.same(now, r.want) {
+			// What was read back by that run, or moved as only consumers do, was moved since.
+			if v := e.verify(j, r, g, TopicNow{}, nil); r.done() || v.Verdict == TakenOver {
+				r.found, r.moved, r.remark = now, true, fmt.Sprintf("moved since, to %s: %s", show(now), v.Because)
+				return
+			}
+			r.found = now
 			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%s was written, and %s is there now", show(r.want), show(now))
 		}
 	case j.same(now, r.want) && !anew, r.plan.Action == plan.Right && now != nil && r.plan.To != nil && now.Offset == *r.plan.To:
@@ -213,6 +242,8 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 				r.state = Removed
 			}
 		}
+	case r.past == nil && e.ended(j):
+		r.state, r.moved, r.remark = Already, true, fmt.Sprintf("moved since, to %s", show(now))
 	case r.plan.Action == plan.Right && j.same(now, before) && r.want == nil:
 		r.write, r.state = false, Already
 	case j.same(now, before) && r.plan.Action != plan.Right:

@@ -63,7 +63,20 @@ func OutcomeSum(out *apply.Outcome) string {
 		parts = []string{"none to write"}
 	}
 	sum := "partitions: " + strings.Join(parts, ", ")
+	moved := 0
+	for _, g := range out.Groups {
+		for _, p := range g.Partitions {
+			if p.Moved {
+				moved++
+			}
+		}
+	}
+	if moved > 0 {
+		sum += fmt.Sprintf("; %d of them moved since", moved)
+	}
 	switch {
+	case out.Finished && out.Result == apply.Done:
+		return fmt.Sprintf("that run had come to its end %s, and nothing was left to do; %s", where, sum)
 	case out.Result == apply.Nothing:
 		return fmt.Sprintf("nothing was written %s; %s", where, sum)
 	case out.Result == apply.Partial:
