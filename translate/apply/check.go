@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
@@ -56,7 +57,7 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 	topics := e.t.Topics(ctx, topicsOf(js))
 	first := e.t.Groups(ctx, idsOf(js))
 	if e.o.IdleProof > 0 && slices.ContainsFunc(js, func(j *job) bool { return !e.ended(j) }) {
-		e.o.Progress(fmt.Sprintf("watching %d groups for %s: nobody may move their offsets", len(js), e.o.IdleProof))
+		e.o.Progress(fmt.Sprintf("watching %s on %s for %s: nobody may move the offsets", finding.Count(len(js), "group"), e.p.To.Alias, e.o.IdleProof))
 		if err := e.o.Sleep(ctx, e.o.IdleProof); err != nil {
 			return err
 		}

@@ -213,7 +213,7 @@ func (w *Wants) wishedAt(x *want, a *Answer) int64 {
 	}
 	found := cmp.Or(r.Basis, "no position")
 	*r = Row{Topic: r.Topic, TargetTopic: r.TargetTopic, Partition: r.Partition, TopicID: r.TopicID, TargetTopicID: r.TargetTopicID, From: r.From, FromBasis: byFile, Before: r.Before, BeforeCount: r.BeforeCount, Epoch: r.Epoch,
-		Basis: byFile, Bound: r.Bound, Sync: r.Sync, MM2: r.MM2, MM2Why: r.MM2Why, Verdict: r.Verdict, LogStart: r.LogStart, Stable: r.Stable, End: r.End, SourceEnd: r.SourceEnd}
+		Basis: byFile, Bound: r.Bound, Sync: r.Sync, MM2: r.MM2, MM2Why: r.MM2Why, Unknown: r.Unknown, Verdict: r.Verdict, LogStart: r.LogStart, Stable: r.Stable, End: r.End, SourceEnd: r.SourceEnd}
 	x.refusal = nil
 	to := max(r.LogStart, min(at, r.End))
 	skip := to > low

@@ -80,6 +80,11 @@ func TestRefusals(t *testing.T) {
 			if c.refusal == 0 && g.Action != plan.Set || c.refusal != 0 && (g.Action != plan.Refused || g.Refusal != c.refusal) || !strings.Contains(g.Because, c.because) {
 				t.Errorf("%s %v: %s", g.Action, g.Refusal, g.Because)
 			}
+			// What would be set is told where it is known all the same.
+			known := c.refusal != 0 && c.refusal != 709 && c.refusal != 703 && c.refusal != 713 && len(g.Rows) > 0 && !strings.Contains(c.name, "not read")
+			if known && (g.Rows[0].Would == nil || *g.Rows[0].Would != 898400) {
+				t.Errorf("would be %v", g.Rows[0].Would)
+			}
 		})
 	}
 }

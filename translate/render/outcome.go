@@ -81,6 +81,9 @@ func OutcomeSum(out *apply.Outcome) string {
 		return fmt.Sprintf("nothing was written %s; %s", where, sum)
 	case out.Result == apply.Partial:
 		bad := g.Refused + g.Failed + g.Unknown + g.Differs + g.Partly
+		if len(out.Groups) == 1 && bad == 1 {
+			return fmt.Sprintf("%s: the group is not wholly as planned %s; %s", plan.PartialOutcome, where, sum)
+		}
 		not := map[bool]string{true: "is not", false: "are not"}[bad == 1]
 		return fmt.Sprintf("%s: %d of %d groups are as planned %s, %d %s; %s", plan.PartialOutcome, len(out.Groups)-bad, len(out.Groups), where, bad, not, sum)
 	case !out.Wrote:
