@@ -317,7 +317,7 @@ func runTranslateRollback(ctx context.Context, o *planned, file string) error {
 	if err != nil {
 		return err
 	}
-	j, err := w.journal(p.Flow, "rollback-", o.now())
+	j, err := w.journal(p, "rollback-", o.now())
 	if err != nil {
 		return w.unwritten(p, "rollback", err)
 	}

@@ -35,7 +35,7 @@ type applying struct {
 func (a *applying) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVarP(&a.Yes, "yes", "y", false, "do not ask")
-	f.StringVar(&a.Journal, "journal", "", "keep what was there before in this file (default mm2doctor-FLOW-TIME.journal here)")
+	f.StringVar(&a.Journal, "journal", "", "keep what was there before in this file (default mm2doctor-FLOW-TIME.journal here, with reverse and rollback in its name for those)")
 	f.DurationVar(&a.IdleProof, "idle-proof", 10*time.Second, "offsets that move between two readings this far apart belong to a consumer without membership")
 	f.BoolVar(&a.Refresh, "refresh", false, "plan those groups anew whose source position moved since the plan, instead of refusing them")
 }
@@ -80,10 +80,13 @@ func (a *applying) confirm(ctx context.Context, s *term.Streams, what string, to
 }
 
 // journal creates the journal's file.
-func (a *applying) journal(flow, what string, now time.Time) (*apply.FileJournal, error) {
+func (a *applying) journal(p *plan.Plan, what string, now time.Time) (*apply.FileJournal, error) {
 	name := a.Journal
+	if p.Direction == "reverse" {
+		what = "reverse-" + what
+	}
 	if name == "" {
-		name = fmt.Sprintf("mm2doctor-%s-%s%s.journal", strings.ReplaceAll(strings.ReplaceAll(flow, "->", "-"), string(os.PathSeparator), "_"), what, now.UTC().Format("20060102T150405Z"))
+		name = fmt.Sprintf("mm2doctor-%s-%s%s.journal", strings.ReplaceAll(strings.ReplaceAll(p.Flow, "->", "-"), string(os.PathSeparator), "_"), what, now.UTC().Format("20060102T150405Z"))
 	}
 	j, err := apply.CreateJournal(name)
 	if err != nil {
@@ -203,7 +206,7 @@ func (w *writing) options() apply.Options {
 	if idle == 0 {
 		idle = -1
 	}
-	o := apply.Options{Tool: tool(), IdleProof: idle, SourceLost: w.sourceLost, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
+	o := apply.Options{Tool: tool(), IdleProof: idle, SourceLost: w.sourceLost, Refresh: w.refresh, Progress: stepsTo(w.streams, w.Quiet, w.session.progress), Now: w.now, Sleep: w.sleep}
 	o.Commands = func(journal string) (string, string) {
 		line := func(args ...string) string {
 			return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...))
@@ -238,7 +241,7 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	j, err := w.journal(p.Flow, "", w.now())
+	j, err := w.journal(p, "", w.now())
 	if err != nil {
 		return w.unwritten(p, "apply", err)
 	}
@@ -247,6 +250,9 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	opts.Moved = w.movedByMM2(ctx, p)
 	out, err := apply.Run(ctx, p, t, src, j, opts)
 	if out != nil {
+		if out.Wrote {
+			out.Remarks = append(out.Remarks, overwritten(p)...)
+		}
 		for _, f := range missed(p) {
 			out.Remarks = append(out.Remarks, f.CodeText+": "+f.Because)
 			if out.Result == apply.Done && out.Wrote {
@@ -255,6 +261,24 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	return w.finish(ctx, p, "apply", out, j.Path(), err)
+}
+
+// overwritten tells of what was written and will not hold: the write is done, and the exit code speaks of that alone.
+func overwritten(p *plan.Plan) []string {
+	at, reasons := map[string][]string{}, []string(nil)
+	for _, g := range p.Groups {
+		if g.Action != plan.Set || g.Holds.Status != "overwritten" && g.Holds.Status != "unknown" {
+			continue
+		}
+		if at[g.Holds.Because] == nil {
+			reasons = append(reasons, g.Holds.Because)
+		}
+		at[g.Holds.Because] = append(at[g.Holds.Because], g.TargetGroup)
+	}
+	for i, r := range reasons {
+		reasons[i] = fmt.Sprintf("%s: %s: %s, unless the steps that the plan names were taken; translate verify --after 2m tells", plan.WillNotHold, strings.Join(at[r], ", "), r)
+	}
+	return reasons
 }
 
 // setGroups counts groups of which something is set.
