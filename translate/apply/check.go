@@ -159,12 +159,19 @@ func (e *engine) still(j *job, now GroupNow) {
 // be written again, and what consumers made of it is not known.
 func (e *engine) taken(j *job, now GroupNow) {
 	for _, r := range j.rows {
-		if r.past == nil || r.state != Left {
+		already := r.past == nil && r.planned() && e.ended(j)
+		if r.past == nil && !already || r.state != Left {
 			continue
 		}
 		o, ok := now.Offsets[r.tp]
 		if r.found = nil; ok && o.Err == nil && !(j.share() && o.Offset < 0) {
 			r.found = &o.Committed
+		}
+		if already {
+			if r.state, r.moved = Already, o.Err == nil && !j.same(r.found, r.want); r.moved {
+				r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+			}
+			continue
 		}
 		written := r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs
 		switch {
@@ -172,8 +179,11 @@ func (e *engine) taken(j *job, now GroupNow) {
 			if r.state = Written; r.want == nil {
 				r.state = Removed
 			}
-			r.moved = o.Err == nil && !j.same(r.found, r.want)
-			r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+			if r.moved = o.Err == nil && !j.same(r.found, r.want); r.moved || !r.done() {
+				r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+			} else {
+				r.remark = "its consumers have taken over, and have not committed anything else yet"
+			}
 		case o.Err == nil && !j.same(r.found, r.before) && r.past.result != KindFailed:
 			r.state, r.code, r.why = Unknown, plan.ActiveGroup, fmt.Sprintf("its consumers have taken over; it holds %s now, and whether they began at %s cannot be told", show(r.found), show(r.want))
 		}

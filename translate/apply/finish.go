@@ -48,6 +48,9 @@ func (j *job) outcome() GroupOutcome {
 		undone = undone || p.Action == Refused || p.Action == Failed || p.Action == Left && p.Code != 0
 		if p.Code != 0 && (out.Code == 0 || gravity[p.Action] > 4) {
 			out.Code, out.Because, out.Next = p.Code, fmt.Sprintf("%s: %s", r.tp, p.Because), nextAfter(p.Code)
+			if p.Action == Left && p.Code == plan.PlanStale { // of a rollback
+				out.Next = "nothing, where its consumers moved it (translate verify tells who did); to set it all the same, give your own offset with --from-file"
+			}
 		}
 		out.Partitions = append(out.Partitions, p)
 	}

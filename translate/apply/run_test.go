@@ -590,6 +590,13 @@ func TestResumeFinished(t *testing.T) {
 			w.groups["full"].offsets[tp("a.t", 0)] = *at(60, 3, "")
 			w.groups["full"].holders = []string{"c at /h"}
 		}, 1, "its consumers have taken over; it holds 60"},
+		{"consumers of a group that was right already", func(w *world) {
+			w.groups["same"].offsets[tp("a.t", 0)] = *at(101, 3, "")
+			w.groups["same"].holders = []string{"c at /h"}
+		}, 1, "its consumers have taken over; it holds 101"},
+		{"consumers that have not committed yet", func(w *world) {
+			w.groups["same"].holders, w.groups["full"].holders = []string{"c at /h"}, []string{"c at /h"}
+		}, 0, ""},
 		{"a tool set it back", func(w *world) { w.groups["full"].offsets[tp("a.t", 1)] = *at(2, -1, "") }, 1, "moved since, to 2: planned was 56; no member"},
 		{"taken back", func(w *world) { w.groups["full"].offsets[tp("a.t", 0)] = *at(5, 2, "old") }, 1, "moved since, to 5 (epoch 2, metadata \"old\"): it is what stood there before"},
 		{"what was right already", func(w *world) { w.groups["same"].offsets[tp("a.t", 0)] = *at(120, 3, "") }, 1, "moved since, to 120"},

@@ -312,7 +312,7 @@ func (w *Wants) guard(g *wanted, x *want) {
 		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
 			again = finding.Count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
-		next := fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)
+		next := fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it: the other groups are written", w.to.Alias)
 		if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Down == b.Offset && r.Verdict != match.Exact.String() {
 			if may, must := w.countsOn(); may && !must {
 				next = fmt.Sprintf("%d is MirrorMaker 2's own checkpoint, and which release wrote it is not known: say it (--mm2-version 3.9.1), since from 3.4.1 on it skips nothing and is taken as a bound; ", b.Offset) + next
@@ -322,7 +322,7 @@ func (w *Wants) guard(g *wanted, x *want) {
 		return
 	}
 	if x.come != nil && to < *x.come && !o.AllowRewind {
-		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, finding.Count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, finding.Count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it: the other groups are written", w.to.Alias)}
 		return
 	}
 	r.Action = Set

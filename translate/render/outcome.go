@@ -124,7 +124,7 @@ func (t *text) undone(out *apply.Outcome) {
 	for i, r := range all {
 		if i == 0 {
 			t.blank()
-			t.line("Not as planned:")
+			t.line(map[bool]string{true: "Not taken back:", false: "Not as planned:"}[out.Command == "rollback"])
 		}
 		if i == someGroups && !t.o.Verbose {
 			t.line(fmt.Sprintf("  %s %d more (-v)", t.s.Ellipsis(), len(all)-i))
