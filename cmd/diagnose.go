@@ -172,7 +172,7 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 	r, asks := diagnose.Run(snap, opts)
 	for round := 1; round < rounds && len(asks) > 0 && s.live() && (o.Observe == 0 || round > 1); round++ {
 		s.progress("looking a second time before an error is believed")
-		if err := o.sleep(ctx, cmp.Or(o.confirmAfter, confirmAfter)); err != nil {
+		if err := o.sleep(ctx, o.until(asks)); err != nil {
 			return nil, err
 		}
 		if snap, err = s.again(ctx, snap); err != nil {
@@ -185,6 +185,18 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 		}
 	}
 	return r, nil
+}
+
+// until is how long after one look the next begins.
+func (o *diagnoseOptions) until(asks []diagnose.Ask) time.Duration {
+	if o.confirmAfter > 0 {
+		return o.confirmAfter
+	}
+	d := confirmAfter
+	for _, a := range asks {
+		d = max(d, time.Duration(a.AfterMs)*time.Millisecond)
+	}
+	return d
 }
 
 // errorsOf names the errors of a report with their subjects.

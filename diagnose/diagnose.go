@@ -54,7 +54,7 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	e.accept(o)
 	e.settleSkips()
 	r := v.report(e, o)
-	return r, asks(r)
+	return r, append(asks(r), v.beatsAsk()...)
 }
 
 // allChecks is the table of checks, in the order of the chain.

@@ -64,7 +64,7 @@ var notOnTarget = &question{"Is there a checkpoint for it?", hasCheckpoint,
 							leaf{"a first checkpoint is due, or the task does not write it", []finding.Code{202, 214}},
 							leaf{"the position lies before every usable sync", []finding.Code{206}}},
 						leaf{"not discovered yet: wait refresh.groups.interval", []finding.Code{205}}},
-					leaf{"the checkpoint connector is missing, disabled, failed or has no tasks", []finding.Code{208, 201}}},
+					leaf{"the checkpoint connector is missing, disabled, failed or has no tasks, or MirrorMaker 2 does not run", []finding.Code{208, 201, 112}}},
 				leaf{"no syncs: location on one connector only, topic missing, or lost", []finding.Code{101, 102, 103}}},
 			leaf{"not mirrored, or nothing to translate yet", []finding.Code{109, 604}}},
 		leaf{"left out by a filter or a default exclude", []finding.Code{203, 204}}}}
@@ -150,7 +150,10 @@ func connectorRuns(gp groupPartition) answer {
 	if on, _, ok := f.flag(connCheckpoint, keyEmitEnabled); ok && !on || f.connectorDown(connCheckpoint) != "" || f.Checkpointed.Absent() {
 		return no
 	}
-	if !f.Tasks.Known() {
+	switch p, _ := f.pulse(); {
+	case p == silent:
+		return no
+	case p == faint || !f.Tasks.Known():
 		return dunno
 	}
 	return yes
