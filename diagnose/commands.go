@@ -39,13 +39,22 @@ func (f *flowView) evidence() string {
 	case f.ConnectURL != "":
 		out = "--connect-url " + finding.Quote(f.ConnectURL)
 	case len(f.src.Bootstrap) > 0 && len(f.dst.Bootstrap) > 0:
-		out = "--source " + finding.Quote(f.Source+"="+strings.Join(f.src.Bootstrap, ",")) + " --target " + finding.Quote(f.Target+"="+strings.Join(f.dst.Bootstrap, ","))
+		return evidenceOf("--source", f.Source+"=", f.src) + " " + evidenceOf("--target", f.Target+"=", f.dst)
 	}
 	if c := f.src.CommandConfig; c != "" {
 		out += " --source-config " + finding.Quote(c)
 	}
 	if c := f.dst.CommandConfig; c != "" {
 		out += " --target-config " + finding.Quote(c)
+	}
+	return out
+}
+
+// evidenceOf names one cluster by its address.
+func evidenceOf(flag, alias string, c *clusterView) string {
+	out := flag + " " + finding.Quote(alias+strings.Join(c.Bootstrap, ","))
+	if c.CommandConfig != "" {
+		out += " " + flag + "-config " + finding.Quote(c.CommandConfig)
 	}
 	return out
 }

@@ -376,7 +376,7 @@ func endState(f snapshot.Fact[snapshot.Partition]) (snapshot.State, *snapshot.Ga
 // earliest link, then the code.
 func sortFindings(fs []finding.Finding) {
 	alone := func(f finding.Finding) int {
-		if f.Code/100 == 5 && len(f.Explains) == 0 {
+		if (f.Code/100 == 5 || f.Code == 608) && len(f.Explains) == 0 {
 			return 1
 		}
 		return 0

@@ -47,7 +47,7 @@ type FlowInfo struct {
 	// LastSign is the newest of what MirrorMaker 2 wrote; nil where nothing was read of it. Running is whether it works at the time of
 	// the look: "yes", "no", "unknown" (it has been silent for less than a restart takes), "untold" (nothing tells: heartbeats are off).
 	LastSign *Sign  `json:"lastSign,omitempty"`
-	Running  string `json:"running"`
+	Running  string `json:"running,omitempty"`
 }
 
 // Sign is something that MirrorMaker 2 wrote, and when, RFC 3339 in UTC.
