@@ -160,6 +160,7 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 	if err != nil {
 		return nil, err
 	}
+	first := snap
 	if o.Observe > 0 && s.live() {
 		s.progress(fmt.Sprintf("waiting %s for the second look", o.Observe))
 		if err := o.sleep(ctx, o.Observe); err != nil {
@@ -170,6 +171,16 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 		}
 	}
 	r, asks := diagnose.Run(snap, opts)
+	if wantsFirst := func(a diagnose.Ask) bool { return a.First }; o.Observe > 0 && s.live() && slices.ContainsFunc(asks, wantsFirst) {
+		s.progress("looking once more at copies that rested")
+		if err := o.sleep(ctx, o.until(asks)); err != nil {
+			return nil, err
+		}
+		if snap, err = s.again(ctx, first); err != nil {
+			return nil, err
+		}
+		r, asks = diagnose.Run(snap, opts)
+	}
 	for round := 1; round < rounds && len(asks) > 0 && s.live() && (o.Observe == 0 || round > 1); round++ {
 		s.progress("looking a second time before an error is believed")
 		if err := o.sleep(ctx, o.until(asks)); err != nil {

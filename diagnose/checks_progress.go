@@ -72,40 +72,47 @@ const pauseBudget = 15_000
 // fewMarkers is how many transaction markers may stand side by side at the end of a log that had no holes before.
 const fewMarkers = 10
 
-// pausing are the source offsets that were there at the first look and wait since, while nothing was written to the copy: for less time
-// than a restart may take, or behind a source that rests too.
-func (s subject) pausing() int64 {
+// pausing are source offsets that wait, while nothing was written to the copy between the looks: for less time than a restart may take,
+// or behind a source that rests too. since says that they had been there at the first look; else they came in between, and may be of the
+// last moment.
+func (s subject) pausing() (waits int64, since bool) {
 	f := s.flow
 	before, ok := s.resting(pauseBudget)
 	if !ok {
-		return 0
+		return 0, false
 	}
 	end0, ok0 := before.readable()
 	end1, ok1 := s.gp.readable()
-	if !ok0 || !ok1 {
-		return 0
+	p0, st0 := before.flow.position(s.topic, s.gp.part).Get()
+	p1, st1 := f.position(s.topic, s.gp.part).Get()
+	if !ok0 || !ok1 || st0 == snapshot.Known && st1 == snapshot.Known && p1.Offset != p0.Offset { // records are dropped on the way
+		return 0, false
 	}
-	waits := end1 - end0 // how far the copy had come is not known: what came in between
-	if next, gap := s.gp.mirroredTo(); gap == nil && !f.readsCommitted() {
-		waits = end0 - max(next, s.gp.sourcePartition().Or(snapshot.Partition{}).Start.Or(0))
-	}
+	start := s.gp.sourcePartition().Or(snapshot.Partition{}).Start.Or(0)
 	few := s.gp.holes()
 	if end1 == end0 {
 		few = max(few, fewMarkers)
 	}
-	if waits <= few {
-		return 0
+	if next, gap := s.gp.mirroredTo(); gap == nil && !f.readsCommitted() {
+		if waits = end0 - max(next, start); waits > few {
+			return waits, true
+		}
 	}
-	p0, st0 := before.flow.position(s.topic, s.gp.part).Get()
-	p1, st1 := f.position(s.topic, s.gp.part).Get()
-	if st0 == snapshot.Known && st1 == snapshot.Known && p1.Offset != p0.Offset {
-		return 0 // records are dropped on the way
+	few = fewMarkers // what a healthy flow adds without a record to be mirrored: the markers of transactions that had begun before
+	if f.readsCommitted() {
+		few = someHoles
 	}
-	return waits
+	if grown := end1 - max(end0, start); grown > few {
+		return grown, false
+	}
+	return 0, false
 }
 
-// pausingNow is what pauses found.
-type pausingNow struct{ gap *snapshot.Gap }
+// pausingNow is what pauses found. since says that some of it had been there at the first look.
+type pausingNow struct {
+	gap   *snapshot.Gap
+	since bool
+}
 
 // pauses says for all partitions that pause that it is not known whether they go on; nil where none does, and where it is told already
 // that MirrorMaker 2 is down.
@@ -123,18 +130,23 @@ func (f *flowView) pauses() *snapshot.Gap {
 		if s.flow != f || !mirroredPartition(f.v, s) {
 			continue
 		}
-		if n := s.pausing(); n > 0 {
+		if n, since := s.pausing(); n > 0 {
 			if all += n; parts == 0 {
 				first = s.gp
 			}
 			parts++
+			f.pausing.since = f.pausing.since || since
 		}
 	}
 	if parts == 0 {
 		return nil
 	}
-	why := fmt.Sprintf("in %s nothing was written to the copies of %s (such as %s-%d), although %s of the source that had been there wait, by the offset syncs: MirrorMaker 2 is being restarted, or mirrors no more; ",
-		age(f.sinceBefore()), finding.Count(int(parts), "partition"), first.topic, first.part, finding.Count(int(all), "offset"))
+	how := "were added on the source meanwhile"
+	if f.pausing.since {
+		how = "of the source wait, by the offset syncs, some of which had been there at the first look"
+	}
+	why := fmt.Sprintf("in %s nothing was written to the copies of %s (such as %s-%d), although %s %s: MirrorMaker 2 is being restarted, or mirrors no more; ",
+		age(f.sinceBefore()), finding.Count(int(parts), "partition"), first.topic, first.part, finding.Count(int(all), "offset"), how)
 	if f.sinceBefore() < f.stillBudget() {
 		why += fmt.Sprintf("--observe %s tells", time.Duration(f.stillBudget()+pauseBudget)*time.Millisecond)
 	} else {
@@ -143,6 +155,20 @@ func (f *flowView) pauses() *snapshot.Gap {
 	f.pausing.gap = &snapshot.Gap{Code: codePaused, Why: why}
 	return f.pausing.gap
 }
+
+// pauseAsk wants a look a moment after the second one, where all that waits may have come just before it: compared with the first look it
+// tells whether the copy went on.
+func (v *View) pauseAsk() []Ask {
+	for _, f := range v.flows {
+		if f.earlier != nil && f.pauses() != nil && !f.pausing.since {
+			return []Ask{{Groups: []string{"*"}, AfterMs: pauseAfter, First: true}}
+		}
+	}
+	return nil
+}
+
+// pauseAfter is longer than a healthy source connector needs for a record, ms.
+const pauseAfter = 5_000
 
 // codePaused is the gap of a copy that rested: it leaves its link open, though no reading failed.
 const codePaused = "paused"
@@ -180,7 +206,7 @@ func stallUnknown(_ *View, s subject) *snapshot.Gap {
 		}
 		return gap
 	}
-	if s.pausing() > 0 {
+	if waits, _ := s.pausing(); waits > 0 {
 		if gap := f.pauses(); gap != nil {
 			return gap
 		}
