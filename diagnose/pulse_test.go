@@ -146,7 +146,7 @@ func TestPause(t *testing.T) {
 				ts[0].Partitions[0].Stable = snapshot.Is(int64(210))
 			}
 		}, Healthy},
-		{"the records behind were deleted", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) {
+		{"the records behind were deleted", 20_000, 310, 315, 210, func(s *snapshot.Snapshot) {
 			ts, _ := s.Clusters[0].Topics.Get()
 			ts[0].Partitions[0].Start = snapshot.Is(int64(310))
 		}, Healthy},
