@@ -40,8 +40,9 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 	}
 	clusters := map[string]bool{}
 	for _, f := range flows {
-		if len(l.jsons) > 0 {
+		if len(l.jsons) > 0 || len(l.workers) == 1 {
 			cs := collect.ConnectFlow(f.Source, f.Target, l.jsons, l.version).Running.Or(snapshot.Connectors{})
+			cs.Enabled = true
 			if len(l.workers) == 1 { // of several it is not known which one runs the flow
 				cs.Worker = collect.WorkerEntries(l.workers[0].Name, l.workers[0].Bytes)
 			}

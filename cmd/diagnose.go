@@ -56,11 +56,11 @@ func newDiagnose(s *term.Streams, run func(context.Context, *diagnoseOptions) er
   committed offset -> first record read    link 4  accuracy
 
 EVIDENCE is an mm2.properties of dedicated mode, a KafkaMirrorMaker2 resource of Strimzi (YAML, or as kubectl prints
-it), connector JSON (files, or answers of Connect's REST interface), or a captured snapshot, and any number of log files
-of MirrorMaker 2 (also gzipped, JSON, or from kubectl logs); --connect-url asks a Connect worker. Credentials that a
-resource keeps in Kubernetes secrets are given by --source-config and --target-config. With only --source and --target,
-flows, aliases
-and topics are found from the clusters themselves.`,
+it), connector JSON (files, or answers of Connect's REST interface; beside it the properties file of the Connect worker
+that runs them), or a captured snapshot, and any number of log files of MirrorMaker 2 (also gzipped, JSON, or from
+kubectl logs); --connect-url asks a Connect worker. Credentials that a resource keeps in Kubernetes secrets are given by
+--source-config and --target-config. With only --source and --target, flows, aliases and topics are found from the
+clusters themselves.`,
 		Example: `  mm2doctor diagnose mm2.properties
   mm2doctor diagnose mm2.properties --flow a:b --group billing --tree
   kubectl get kafkamirrormaker2 to-b -o yaml | mm2doctor diagnose - --source-config a.properties --target-config b.properties

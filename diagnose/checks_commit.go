@@ -269,7 +269,7 @@ func setFix(f *flowView, gps []groupPartition) finding.Fix {
 			topics[gp.group] = append(topics[gp.group], gp.topic)
 		}
 	}
-	fix := finding.Fix{Mode: "kafka", Text: fmt.Sprintf("Or set the exact place at once, while the group is empty on %s, also where MirrorMaker 2 does not run: the records of both clusters tell it, and what stood there is kept in a journal.", f.Target)}
+	fix := finding.Fix{Mode: "kafka", Text: fmt.Sprintf("In that case set the exact place at once, while the group is empty on %s, also where MirrorMaker 2 does not run: the records of both clusters tell it, and what stood there is kept in a journal.", f.Target)}
 	for _, g := range groups {
 		args := []string{"--group", exactly(g)}
 		for _, t := range topics[g] {

@@ -105,7 +105,7 @@ func fromConf(f *conf.Flow, file string) snapshot.Flow {
 func WorkerEntries(file string, text []byte) []snapshot.ConfigEntry {
 	p, _ := confdoc.ParseProperties(file, text)
 	var out []snapshot.ConfigEntry
-	for _, k := range workerKeys {
+	for _, k := range slices.Concat(workerKeys, writtenKeys) { // a connector without converters takes the worker's
 		if e, ok := p.Lookup(k); ok {
 			out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, File: file, Line: e.Line, Column: e.Column})
 		}
