@@ -187,12 +187,15 @@ func (s *setup) ownClasses() bool {
 	if s.props == nil {
 		return false
 	}
-	for _, e := range s.props.Effective() {
-		if strings.HasSuffix(e.Key, ".class") && !strings.HasPrefix(strings.TrimSpace(e.Value), "org.apache.kafka.") && !strings.Contains(e.Key, "sasl.") && !strings.HasPrefix(e.Key, "config.providers.") {
-			return true
-		}
+	if s.owns == nil {
+		s.owns = new(bool)
+		*s.owns = slices.ContainsFunc(s.props.Effective(), notKafkas)
 	}
-	return false
+	return *s.owns
+}
+
+func notKafkas(e confdoc.Entry) bool {
+	return strings.HasSuffix(e.Key, ".class") && !strings.HasPrefix(strings.TrimSpace(e.Value), "org.apache.kafka.") && !strings.Contains(e.Key, "sasl.") && !strings.HasPrefix(e.Key, "config.providers.")
 }
 
 // verdictOf finds the level at which a key stands.

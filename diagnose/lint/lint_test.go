@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -198,6 +200,43 @@ func BenchmarkThousand(b *testing.B) {
 	}
 	for b.Loop() {
 		Run(files, Options{})
+	}
+}
+
+// BenchmarkLarge: the time must grow with the size of a configuration, not with its square; compare n=1000 with n=4000.
+func BenchmarkLarge(b *testing.B) {
+	const head = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\na->b.sync.group.offsets.enabled = true\n"
+	lines := func(n int, line string) string {
+		var w strings.Builder
+		for i := range n {
+			fmt.Fprintf(&w, line, i)
+		}
+		return w.String()
+	}
+	shapes := map[string]func(n int) string{
+		"topics":     func(n int) string { return head + "a->b.topics = " + lines(n, "orders-%d.events,") + "last\n" },
+		"unknown":    func(n int) string { return head + lines(n, "unknwn.key.%d = x\n") },
+		"duplicates": func(n int) string { return head + lines(n, "a->b.topics = x%d\n") },
+		"flows": func(n int) string {
+			return "clusters = b" + lines(n, ", s%d") + "\nb.bootstrap.servers = b:9092\n" + lines(n, "s%d.bootstrap.servers = s:9092\n") + lines(n, "s%d->b.enabled = true\n") + lines(n, "s%d->b.sync.group.offsets.enabled = true\n")
+		},
+		"mirrors": func(n int) string {
+			return "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaMirrorMaker2\nspec:\n  connectCluster: b\n  clusters:\n  - {alias: b, bootstrapServers: 'b:9092'}\n" + lines(n, "  - {alias: s%d, bootstrapServers: 's:9092'}\n") +
+				"  mirrors:\n" + lines(n, "  - sourceCluster: s%d\n    targetCluster: b\n    sourceConnector: {config: {replication.factor: 1}}\n    checkpointConnector: {config: {sync.group.offsets.enabled: true}}\n")
+		},
+	}
+	for _, name := range slices.Sorted(maps.Keys(shapes)) {
+		for _, n := range []int{1000, 4000} {
+			if name == "flows" {
+				n /= 10 // of n clusters n² pairs are flows
+			}
+			files := []File{{Name: name, Bytes: []byte(shapes[name](n))}}
+			b.Run(fmt.Sprintf("%s/n=%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					Run(files, Options{})
+				}
+			})
+		}
 	}
 }
 

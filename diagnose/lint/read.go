@@ -348,10 +348,8 @@ func (s *setup) lineOf(f *conf.Flow) place {
 			return place{s.file, e.Line, e.Column, e.Key}
 		}
 	}
-	for _, e := range s.props.Effective() {
-		if strings.HasPrefix(e.Key, f.Name()+".") {
-			return place{s.file, e.Line, e.Column, e.Key}
-		}
+	for _, e := range s.props.Under(f.Name() + ".") {
+		return place{s.file, e.Line, e.Column, e.Key}
 	}
 	e, _ := s.props.Lookup("clusters")
 	return place{s.file, e.Line, e.Column, e.Key}

@@ -81,34 +81,48 @@ var mirrorPath = regexp.MustCompile(`^spec\.mirrors\[(\d+)\]\.`)
 
 // placed gives findings about single keys the flow that the key belongs to, where it can be told from where it stands.
 func (l *linter) placed() {
+	flows := map[string][]*flow{}
+	for _, s := range l.setups {
+		for _, f := range s.flows {
+			if s.mode == dedicated || s.mode == strimzi {
+				flows[s.file] = append(flows[s.file], f)
+				continue
+			}
+			seen := map[string]bool{}
+			for _, p := range f.at {
+				if !seen[p.file] {
+					seen[p.file] = true
+					flows[p.file] = append(flows[p.file], f)
+				}
+			}
+		}
+	}
 	for i := range l.out {
 		if f := &l.out[i]; f.Flow == "" {
-			f.Flow = l.flowAt(f.Subject)
+			f.Flow = flowAt(f.Subject, flows[f.Subject.File])
 		}
 	}
 }
 
-func (l *linter) flowAt(at finding.Subject) string {
+// flowAt chooses among the flows of the file.
+func flowAt(at finding.Subject, flows []*flow) string {
 	name, several := "", false
-	for _, s := range l.setups {
-		for _, f := range s.flows {
-			switch s.mode {
-			case dedicated:
-				if s.file == at.File && strings.HasPrefix(at.Key, f.Name()+".") {
-					return f.Name()
-				}
-			case strimzi:
-				m := f.at[0]
-				if p := mirrorPath.FindStringSubmatch(at.Key); p != nil && m.file == at.File && m.line <= at.Line && p[1] == strconv.Itoa(f.Mirror.Index) {
+	for _, f := range flows {
+		switch f.in.mode {
+		case dedicated:
+			if strings.HasPrefix(at.Key, f.Name()+".") {
+				return f.Name()
+			}
+		case strimzi:
+			if m := f.at[0]; m.line <= at.Line {
+				if p := mirrorPath.FindStringSubmatch(at.Key); p != nil && p[1] == strconv.Itoa(f.Mirror.Index) {
 					name = f.Name() // the last resource of the file that begins before
 				}
-			default:
-				for _, p := range f.at {
-					if p.file == at.File && name != f.Name() {
-						several = several || name != ""
-						name = f.Name()
-					}
-				}
+			}
+		default:
+			if name != f.Name() {
+				several = several || name != ""
+				name = f.Name()
 			}
 		}
 	}

@@ -95,8 +95,8 @@ func (s *setup) lowOn(alias string) int64 {
 		return 0
 	}
 	most := int64(0)
-	for _, e := range s.props.Effective() {
-		if strings.HasPrefix(e.Key, alias+".") && strings.HasSuffix(e.Key, "replication.factor") {
+	for _, e := range s.props.Under(alias + ".") {
+		if strings.HasSuffix(e.Key, "replication.factor") {
 			if n, err := strconv.ParseInt(strings.TrimSpace(e.Value), 10, 16); err == nil {
 				most = max(most, n)
 			}

@@ -260,26 +260,27 @@ func (l *linter) outranked(f *flow) {
 	if s.mode != dedicated || !f.runs() {
 		return
 	}
-	for _, e := range s.props.Effective() {
-		at := place{s.file, e.Line, e.Column, e.Key}
-		if rest, ok := strings.CutPrefix(e.Key, f.Name()+"."); ok && s.atLeast(2, 8, 0) {
+	if s.atLeast(2, 8, 0) {
+		for _, e := range s.props.Under(f.Name() + ".") {
+			rest := e.Key[len(f.Name())+1:]
 			kind, key, ok := strings.Cut(rest, ".")
 			if !ok || !slices.Contains([]string{"consumer", "producer", "admin"}, kind) || !conf.IsClientKey(key, s.version) {
 				continue
 			}
 			x, has := f.Get(conf.Source, "source."+kind+"."+key)
 			if has && !x.IsDefault() && x.Written != e.Key && x.Value != e.Value {
-				l.add(say{slug: "setting-outranked", severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("%s (%s) is copied to source.%s.%s, which wins over %s.", x.Written, x.Where(), kind, key, rest), leads: "The setting has no effect.", fixes: s.advice("Write %s.source.%s instead.", f.Name(), rest)})
+				l.add(say{slug: "setting-outranked", severity: finding.Warning, at: place{s.file, e.Line, e.Column, e.Key}, flow: f.Name(), because: fmt.Sprintf("%s (%s) is copied to source.%s.%s, which wins over %s.", x.Written, x.Where(), kind, key, rest), leads: "The setting has no effect.", fixes: s.advice("Write %s.source.%s instead.", f.Name(), rest)})
 			}
-			continue
 		}
-		rest, ok := strings.CutPrefix(e.Key, f.Target+".")
-		if !ok || !hasPrefix(rest, []string{"offset.storage.", "config.storage.", "status.storage."}) {
+	}
+	for _, e := range s.props.Under(f.Target + ".") {
+		rest := e.Key[len(f.Target)+1:]
+		if !hasPrefix(rest, []string{"offset.storage.", "config.storage.", "status.storage."}) {
 			continue
 		}
 		x, has := f.Get(conf.Worker, rest)
 		if has && x.File != "" && x.Written == rest && strings.TrimSpace(x.Value) != strings.TrimSpace(e.Value) {
-			l.add(say{slug: "setting-outranked", severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("%s without a prefix (%s) wins over %s: the worker gets %s.", rest, x.Where(), e.Key, x.Value), leads: "The setting has no effect.", fixes: s.advice("Remove one of the two lines.")})
+			l.add(say{slug: "setting-outranked", severity: finding.Warning, at: place{s.file, e.Line, e.Column, e.Key}, flow: f.Name(), because: fmt.Sprintf("%s without a prefix (%s) wins over %s: the worker gets %s.", rest, x.Where(), e.Key, x.Value), leads: "The setting has no effect.", fixes: s.advice("Remove one of the two lines.")})
 		}
 	}
 }

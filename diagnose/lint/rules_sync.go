@@ -37,19 +37,17 @@ func (l *linter) notEnabled(f *flow) {
 			leads: "Nothing is mirrored.", fixes: f.set(conf.Source, "enabled", "true")})
 		return
 	}
-	mentioned, others := false, false
-	for _, x := range s.props.Effective() {
-		mentioned = mentioned || strings.HasPrefix(x.Key, f.Name()+".")
+	mentioned, others, explicit := len(s.props.Under(f.Name()+".")) > 0, false, false
+	if first := len(s.flows) > 0 && s.flows[0] == f; !mentioned && !first {
+		return
 	}
-	explicit := false
 	for _, o := range s.flows {
 		others = others || o.Enabled
 		v, _ := o.Get(conf.Source, "enabled")
 		explicit = explicit || !v.IsDefault()
 	}
-	first := len(s.flows) > 0 && s.flows[0] == f
 	anyMentioned := slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return strings.Contains(x.Key, "->") })
-	if !mentioned && !(first && !explicit && !anyMentioned) {
+	if !mentioned && (explicit || anyMentioned) {
 		return
 	}
 	sev := finding.Error

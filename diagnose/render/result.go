@@ -30,6 +30,8 @@ type File struct {
 	Name string // as in Subject.File
 	Path string // relative to the working directory, with slashes; empty: Name
 	Text []byte // empty where nothing of it may be shown
+
+	split []string // Text in lines, once asked for
 }
 
 // OfReport makes a Result of a report on clusters.

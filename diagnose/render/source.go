@@ -30,11 +30,15 @@ func masked(line string) string {
 
 // lines of a file as positions count them: \n, \r and \r\n end one. The mark at the start of JSON and YAML belongs to none.
 func (f *File) lines() []string {
+	if f.split != nil {
+		return f.split
+	}
 	text := f.Text
 	if t := bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF")); len(t) < len(text) && len(t) > 0 && !bytes.ContainsRune([]byte("#!"), rune(t[0])) {
 		text = t
 	}
-	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)), "\n")
+	f.split = strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)), "\n")
+	return f.split
 }
 
 // line is the line that a place speaks of, as it stands in the file.

@@ -1,6 +1,7 @@
 package suppress
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 
@@ -22,6 +23,9 @@ var mark = regexp.MustCompile(`^[#!]+\s*(?i:mm2doctor)\s*:\s*(\S*)\s*(.*)$`)
 
 // comments reads the suppressions of one file. JSON has no comments: there .mm2doctor.yaml is the only way.
 func comments(s Source) (rules []*rule, broken []finding.Finding) {
+	if !bytes.Contains(bytes.ToLower(s.Text), []byte("mm2doctor")) {
+		return nil, nil
+	}
 	var found []spot
 	switch confdoc.Sniff(s.Text) {
 	case confdoc.KindProperties:

@@ -2,6 +2,8 @@ package confdoc
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -37,6 +39,8 @@ type Properties struct {
 	Entries []Entry // file order, duplicates included
 	Lines   int     // physical lines
 	last    map[string]int
+	inForce []Entry
+	sorted  []int // of inForce, by key
 }
 
 // Lookup gives the entry in force for a key: the last one.
@@ -54,15 +58,32 @@ func (p *Properties) Value(key string) string {
 	return e.Value
 }
 
-// Effective gives the entries in force, one per key, in file order.
-func (p *Properties) Effective() []Entry {
-	out := make([]Entry, 0, len(p.last))
-	for i, e := range p.Entries {
-		if p.last[e.Key] == i {
-			out = append(out, e)
-		}
+// Effective gives the entries in force, one per key, in file order. The slice is to be read only.
+func (p *Properties) Effective() []Entry { return p.inForce }
+
+// Under gives the entries in force whose key begins with prefix, in file order.
+func (p *Properties) Under(prefix string) []Entry {
+	from, _ := slices.BinarySearchFunc(p.sorted, prefix, func(i int, s string) int { return strings.Compare(p.inForce[i].Key, s) })
+	to := from
+	for to < len(p.sorted) && strings.HasPrefix(p.inForce[p.sorted[to]].Key, prefix) {
+		to++
+	}
+	which := slices.Sorted(slices.Values(p.sorted[from:to]))
+	out := make([]Entry, len(which))
+	for i, at := range which {
+		out[i] = p.inForce[at]
 	}
 	return out
+}
+
+func (p *Properties) index() {
+	for i, e := range p.Entries {
+		if p.last[e.Key] == i {
+			p.sorted = append(p.sorted, len(p.inForce))
+			p.inForce = append(p.inForce, e)
+		}
+	}
+	slices.SortFunc(p.sorted, func(a, b int) int { return strings.Compare(p.inForce[a].Key, p.inForce[b].Key) })
 }
 
 // Duplicates gives the entries that are not in force because the same key comes again, in file order.
@@ -118,6 +139,7 @@ func ParseProperties(name string, b []byte) (*Properties, []Diagnostic) {
 		p.last[e.Key] = len(p.Entries)
 		p.Entries = append(p.Entries, e)
 	}
+	p.index()
 	return p, diags
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/mm2doctor/mm2doctor/internal/javaregex"
 )
@@ -67,8 +68,8 @@ func SplitList(s string) []string {
 // list is a compiled LIST of Java patterns: one pattern, joined with "|".
 type list struct {
 	patterns []string
-	joined   *javaregex.Regexp   // nil for an empty list
-	prefixes []*javaregex.Regexp // of the first 1, 2, ... patterns; nil where that is no pattern by itself
+	joined   *javaregex.Regexp // nil for an empty list
+	single   *alternatives
 }
 
 func compileList(s string) (list, error) {
@@ -80,14 +81,7 @@ func compileList(s string) (list, error) {
 	if l.joined, err = javaregex.Compile(strings.Join(l.patterns, "|")); err != nil {
 		return l, err
 	}
-	// Flags such as (?i) reach into later alternatives, so an alternative alone would not say what it does in its place.
-	for i := range l.patterns {
-		re, err := javaregex.Compile(strings.Join(l.patterns[:i+1], "|"))
-		if err != nil {
-			re = nil
-		}
-		l.prefixes = append(l.prefixes, re)
-	}
+	l.single = &alternatives{patterns: l.patterns}
 	return l, nil
 }
 
@@ -95,39 +89,88 @@ func (l list) match(name string) (matched, known bool, pattern string) {
 	if l.joined == nil { // an empty list matches nothing, not even the empty name
 		return false, true, ""
 	}
-	matched, known = l.joined.Match(name)
-	if !known {
-		return l.matchAny(name)
-	}
-	if !matched {
+	if matched, known = l.joined.Match(name); known && !matched {
 		return false, true, ""
 	}
-	for i, re := range l.prefixes {
-		if re == nil {
-			continue
-		}
-		if m, known := re.Match(name); known && m {
-			return true, true, l.patterns[i]
-		}
+	i, sure := l.single.first(name)
+	if i >= 0 && (sure || !known) {
+		pattern = l.patterns[i]
 	}
-	return true, true, ""
+	if known {
+		return true, true, pattern
+	}
+	// Where one alternative makes the whole unknown, the ones before it can still decide.
+	return sure && i >= 0, sure, pattern
 }
 
-// matchAny: where one alternative makes the whole unknown, the ones before it can still decide that the list matches.
-func (l list) matchAny(name string) (matched, known bool, pattern string) {
-	for i, re := range l.prefixes {
+// alternatives tells which pattern of a list matches a name. Lists of thousands of names occur, so patterns are compiled when
+// a name is first asked for, and alone where that says what they do in their place.
+type alternatives struct {
+	patterns []string
+	once     sync.Once
+	compiled []*javaregex.Regexp // nil where one is no pattern
+	apart    bool                // each stands for itself
+	names    map[string]int      // patterns that are a topic's or group's own name, when apart
+}
+
+// reaching is what makes a pattern act on later alternatives, or depend on earlier ones: flags such as (?i), quoting, and
+// references to groups by number.
+var reaching = regexp.MustCompile(`\(\?[^:=!<>]|\\[Q1-9k]`)
+
+// mostDependent is the length of a list up to which patterns that depend on each other are told apart: each costs compiling
+// all before it.
+const mostDependent = 100
+
+// plain is a pattern that matches itself.
+var plain = regexp.MustCompile(`^[\w.-]+$`)
+
+// first gives the pattern that spells out the name, else the first that matches (sure), or of which it cannot be told (not
+// sure); -1 and sure: none matches.
+func (a *alternatives) first(name string) (i int, sure bool) {
+	a.once.Do(a.compile)
+	if i, ok := a.names[name]; ok {
+		return i, true
+	}
+	for i, re := range a.compiled {
 		if re == nil {
 			continue
 		}
-		m, known := re.Match(name)
-		if !known {
-			return false, false, l.patterns[i]
-		}
-		if m {
-			return true, true, l.patterns[i]
+		if m, known := re.Match(name); m || !known {
+			return i, known
 		}
 	}
-	return false, false, ""
+	return -1, a.apart
+}
+
+func (a *alternatives) compile() {
+	for _, p := range a.patterns {
+		re, err := javaregex.Compile(p)
+		if err != nil || reaching.MatchString(p) { // err: a comma within brackets or parentheses
+			a.compiled = nil
+			a.prefixes()
+			return
+		}
+		a.compiled = append(a.compiled, re)
+	}
+	a.apart, a.names = true, map[string]int{}
+	for i, p := range a.patterns {
+		if _, again := a.names[p]; !again && plain.MatchString(p) {
+			a.names[p] = i
+		}
+	}
+}
+
+func (a *alternatives) prefixes() {
+	if len(a.patterns) > mostDependent {
+		return
+	}
+	for i := range a.patterns {
+		re, err := javaregex.Compile(strings.Join(a.patterns[:i+1], "|"))
+		if err != nil {
+			re = nil
+		}
+		a.compiled = append(a.compiled, re)
+	}
 }
 
 // Filter is a pair of an include and an exclude list, as DefaultGroupFilter and DefaultTopicFilter have them: comma-

@@ -2,6 +2,8 @@ package mm2
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -29,6 +31,11 @@ func TestFilterDecide(t *testing.T) {
 		{"flags do not reach earlier ones", "a,(?i)b", "", false, "A", Decision{Verdict: NotIncluded}},
 		{"a group over two elements", "(a,b)c", "", false, "bc", Decision{Verdict: Included, Pattern: "b)c"}},
 		{"comment behind the value", ".* # all", "", false, "g", Decision{Verdict: NotIncluded}},
+		{"the name itself before a pattern", "o.*,orders", "", false, "orders", Decision{Verdict: Included, Pattern: "orders"}},
+		{"flags reach on", "(?i)a,b", "", false, "B", Decision{Verdict: Included, Pattern: "b"}},
+		{"a quote over a comma", `\Qa,b\E`, "", false, "a|b", Decision{Verdict: Included, Pattern: `b\E`}},
+		{"an escaped comma", `a\,b`, "", false, "a|b", Decision{Verdict: Included, Pattern: "b"}},
+		{"a reference by number", `(x),(.)\2`, "", false, "yy", Decision{Verdict: Included, Pattern: `(.)\2`}},
 		{"unknown include", "a,(?x) b", "", false, "b", Decision{Verdict: Unknown, Pattern: "(?x) b", Why: `the include pattern "(?x) b" means something for this name that only Java can tell`}},
 		{"decided before the unknown", "a,(?x) b", "", false, "a", Decision{Verdict: Included, Pattern: "a"}},
 		{"unknown exclude does not matter", "a", "(?x) b", false, "c", Decision{Verdict: NotIncluded}},
@@ -114,5 +121,35 @@ func TestTopicRules(t *testing.T) {
 				t.Errorf("got %+v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestLongLists: lists of thousands of names occur; each name is told with its pattern.
+func TestLongLists(t *testing.T) {
+	const n = 20_000
+	for _, form := range []string{"orders-%d.events", `orders-%d\.events`} {
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprintf(form, i))
+		}
+		f, err := NewFilter(strings.Join(names, ","), "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range []int{0, 7, n - 1} {
+			if d := f.Decide(fmt.Sprintf("orders-%d.events", i)); d.Verdict != Included || d.Pattern != names[i] {
+				t.Errorf("%d: %+v", i, d)
+			}
+		}
+		if d := f.Decide("orders-1.eventss"); d.Verdict != NotIncluded {
+			t.Errorf("%+v", d)
+		}
+	}
+	f, err := NewFilter("(?i)a"+strings.Repeat(",b", n), "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := f.Decide("B"); d != (Decision{Verdict: Included}) { // which one is not told
+		t.Errorf("%+v", d)
 	}
 }

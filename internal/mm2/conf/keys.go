@@ -70,12 +70,20 @@ type Key struct {
 
 // LookupKey gives what is known of a setting; false for one that neither connectors, worker nor driver know by this table.
 func LookupKey(name string) (Key, bool) {
-	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
-	if i < 0 {
+	i, ok := keyIndex[name]
+	if !ok {
 		return Key{}, false
 	}
 	return keys[i], true
 }
+
+var keyIndex = func() map[string]int {
+	m := make(map[string]int, len(keys))
+	for i := len(keys) - 1; i >= 0; i-- {
+		m[keys[i].Name] = i
+	}
+	return m
+}()
 
 // Keys gives the whole table, in the order of a reader's interest.
 func Keys() []Key { return slices.Clone(keys) }

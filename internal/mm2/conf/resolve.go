@@ -47,6 +47,7 @@ func Resolve(p *confdoc.Properties, v mm2.Version) (*Setup, error) {
 		c.Bootstrap = c.client["bootstrap.servers"]
 		s.Clusters = append(s.Clusters, c)
 	}
+	r.common()
 	for i, a := range s.Clusters {
 		for j, b := range s.Clusters {
 			if i != j {
@@ -72,6 +73,21 @@ type resolver struct {
 	v       mm2.Version
 	file    string
 	entries []confdoc.Entry // in force
+	forAll  []Effective     // of those, what every flow's connectors get
+}
+
+// common finds what connectors get of the lines that name neither cluster nor flow.
+func (r *resolver) common() {
+	for _, e := range r.entries {
+		switch {
+		case strings.HasPrefix(e.Key, "replication.policy") && r.is(3, 0, 0) && !r.lost(e.Key, "replication.policy"):
+			r.forAll = append(r.forAll, r.effective(e.Key, e, RulePolicy))
+		case strings.HasPrefix(e.Key, "config.providers") && !r.lost(e.Key, "config.providers"):
+			r.forAll = append(r.forAll, r.effective(e.Key, e, RuleProviders))
+		case IsConnectorKey(e.Key, r.v):
+			r.forAll = append(r.forAll, r.effective(e.Key, e, RuleBare))
+		}
+	}
 }
 
 func (r *resolver) is(major, minor, patch int) bool {
@@ -90,10 +106,9 @@ var clientKinds = []string{"producer.", "consumer.", "admin."}
 // bare client keys where nothing is set.
 func (r *resolver) cluster(x string) settings {
 	s := settings{}
-	for _, e := range r.entries {
-		if k, ok := strings.CutPrefix(e.Key, x+"."); ok {
-			s.put(k, r.effective(k, e, RuleCluster))
-		}
+	for _, e := range r.p.Under(x + ".") {
+		k := e.Key[len(x)+1:]
+		s.put(k, r.effective(k, e, RuleCluster))
 	}
 	for k, e := range s {
 		if IsClientKey(k, r.v) {
@@ -128,15 +143,8 @@ func (r *resolver) flow(a, b Cluster) *Flow {
 }
 
 func (r *resolver) connector(f *Flow, a, b Cluster) {
-	for _, e := range r.entries {
-		switch {
-		case strings.HasPrefix(e.Key, "replication.policy") && r.is(3, 0, 0) && !r.lost(e.Key, "replication.policy"):
-			f.base.put(e.Key, r.effective(e.Key, e, RulePolicy))
-		case strings.HasPrefix(e.Key, "config.providers") && !r.lost(e.Key, "config.providers"):
-			f.base.put(e.Key, r.effective(e.Key, e, RuleProviders))
-		case IsConnectorKey(e.Key, r.v):
-			f.base.put(e.Key, r.effective(e.Key, e, RuleBare))
-		}
+	for _, e := range r.forAll {
+		f.base.put(e.Key, e)
 	}
 	for _, side := range []struct {
 		prefix string
@@ -153,10 +161,9 @@ func (r *resolver) connector(f *Flow, a, b Cluster) {
 	}
 	f.base.putIfAbsent("source.cluster.alias", filledIn(f.Source))
 	f.base.putIfAbsent("target.cluster.alias", filledIn(f.Target))
-	for _, e := range r.entries {
-		if k, ok := strings.CutPrefix(e.Key, f.Name()+"."); ok {
-			f.base.put(k, r.effective(k, e, RuleFlow))
-		}
+	for _, e := range r.p.Under(f.Name() + ".") {
+		k := e.Key[len(f.Name())+1:]
+		f.base.put(k, r.effective(k, e, RuleFlow))
 	}
 	f.base.putIfAbsent("enabled", filledIn("false"))
 }
@@ -181,13 +188,15 @@ func (r *resolver) worker(f *Flow, b Cluster) {
 	if r.is(3, 0, 0) {
 		prefixes = append(slices.Clone(prefixes), "replication.policy")
 	}
-	for _, e := range r.entries {
-		for _, p := range prefixes {
-			if strings.HasPrefix(e.Key, p) && !r.lost(e.Key, p) {
+	for _, p := range prefixes {
+		for _, e := range r.p.Under(p) {
+			if !r.lost(e.Key, p) {
 				f.worker.put(e.Key, r.effective(e.Key, e, RuleWorkerPrefix))
 			}
 		}
-		if strings.HasPrefix(e.Key, "config.providers") && !r.lost(e.Key, "config.providers") {
+	}
+	for _, e := range r.p.Under("config.providers") {
+		if !r.lost(e.Key, "config.providers") {
 			f.worker.put(e.Key, r.effective(e.Key, e, RuleProviders))
 		}
 	}
