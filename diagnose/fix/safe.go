@@ -119,6 +119,10 @@ func renamed(f *finding.Finding) (string, bool) {
 	return f.Fixes[0].Steps[0].Rename, true
 }
 
+// mostRead bounds how much text is read to prove the edits of one text, in bytes: each proof reads it whole. The findings of a
+// text of 10 KB that are past it are those after the 1,600th; --fix comes to them when it looks again.
+const mostRead = 16 << 20
+
 // mixedBlocks are keys of a block that was written behind the wrong alias. Its lines that are equal by chance belong to it: without them
 // nobody would see any more what was meant.
 func mixedBlocks(found []finding.Finding) map[string]bool {
@@ -134,10 +138,6 @@ func mixedBlocks(found []finding.Finding) map[string]bool {
 	return out
 }
 
-// mostRead bounds how much text is read to prove the edits of one text, in bytes: each proof reads it whole. The findings of a
-// text of 10 KB that are past it are those after the 1,600th; --fix comes to them when it looks again.
-const mostRead = 16 << 20
-
 // Safe gives edits to the first fix of findings whose repair is safe to make unseen. found is not changed.
 func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 	out := slices.Clone(found)
@@ -146,8 +146,8 @@ func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 		at[texts[i].Name] = i
 	}
 	kinds := map[int]confdoc.Kind{} // of the texts that a repair looks at
-	mixed := mixedBlocks(found)
 	spent := map[int]int{}
+	mixed := mixedBlocks(found)
 	for i := range out {
 		f := &out[i]
 		t, ok := at[f.Subject.File]

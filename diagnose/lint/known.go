@@ -80,7 +80,7 @@ func connectorKey(key string, at level) verdict {
 		if aged := ageOf(v, k, at); aged.slug != "" && k.ReadBy&at.reader != 0 {
 			return aged
 		}
-		if k.ReadBy&at.reader == 0 {
+		if k.ReadBy&at.reader == 0 && key != "tasks.max" && key != "exactly.once.support" { // these two Connect itself reads
 			return wrongConnector(v, k, at)
 		}
 		return v
@@ -341,7 +341,11 @@ func wrongConnector(v verdict, k conf.Key, at level) verdict {
 			break
 		}
 	}
-	v = v.but("key-on-wrong-connector", finding.Info, "", "%s is read by the %s alone; the %s ignores it.", k.Name, owner, at.reader)
+	readers := owner.String() + " alone"
+	if both := conf.Source | conf.Checkpoint; k.ReadBy&both == both {
+		readers = conf.Source.String() + " and the " + conf.Checkpoint.String()
+	}
+	v = v.but("key-on-wrong-connector", finding.Info, "", "%s is read by the %s; the %s ignores it.", k.Name, readers, at.reader)
 	if owner != conf.Checkpoint || at.reader != conf.Source {
 		return v
 	}

@@ -54,8 +54,12 @@ type linter struct {
 	workerFiles []workerFile
 }
 
+func newLinter(o Options) *linter {
+	return &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}, filters: map[filterKey]compiled{}}
+}
+
 func read(files []File, o Options) *linter {
-	l := &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}, filters: map[filterKey]compiled{}}
+	l := newLinter(o)
 	var connectors []conf.Connector
 	for i, f := range files {
 		if _, again := l.order[f.Name]; !again {

@@ -56,6 +56,9 @@ func (l *linter) addresses(s *setup) {
 		for _, c := range s.Clusters {
 			if strings.TrimSpace(c.Bootstrap.Value) == "" && !s.partial[s.file] {
 				at := l.clusterAt(s, c)
+				if l.said("malformed-value", at) {
+					continue // given, and no text
+				}
 				l.add(say{slug: "bootstrap-servers-missing", severity: finding.Error, at: at, because: "The cluster " + c.Alias + " has no bootstrapServers.", leads: "Kubernetes refuses the resource.", fixes: s.advice("Add bootstrapServers: HOST:9092.")})
 			}
 		}
@@ -99,6 +102,13 @@ func (l *linter) addresses(s *setup) {
 			}
 		}
 	}
+}
+
+// said: a finding of that kind is there about a key.
+func (l *linter) said(slug string, at place) bool {
+	return slices.ContainsFunc(l.out, func(f finding.Finding) bool {
+		return f.Slug == slug && f.Subject.File == at.file && f.Subject.Key == at.key
+	})
 }
 
 func (l *linter) clusterAt(s *setup, c conf.Cluster) place {

@@ -298,9 +298,16 @@ var host = regexp.MustCompile(`^.*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)$`)
 // markName is a name to fill in by search and replace: no host has an underscore.
 var markName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
 
+// toFill is a part of an address in angle brackets, which no name of a host has.
+var toFill = regexp.MustCompile(`<[A-Za-z][\w .-]*>`)
+
 func (l *linter) hosts(s *setup, at place, value string, bad complain) bool {
 	for _, a := range mm2.SplitList(value) {
 		if a == "" {
+			continue
+		}
+		if toFill.MatchString(a) {
+			l.mark(at)
 			continue
 		}
 		if m := host.FindStringSubmatch(a); m != nil && m[1] != "" && !strings.ContainsAny(a, " \t;") {
