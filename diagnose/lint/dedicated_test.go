@@ -129,6 +129,14 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
+// TestStatementsWithin: the lines of a text in a ConfigMap keep their places where statements of a template stand between them.
+func TestStatementsWithin(t *testing.T) {
+	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  mm2.properties: |\n    clusters = a, b\n    a.bootstrap.servers = {{ .Values.a }}\n    b.bootstrap.servers = b:9092\n    {{- if .Values.x }}\n    a->b.enabled = true\n    {{- end }}\n    metrics.reporters = x\n"
+	if got := strings.Join(check("f.yaml", text, mm2.Version{}), "; "); got != "8 info placeholder-unresolved; 13 warning misspelt-key" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestTemplateAlone: a file of template text only is not empty.
 func TestTemplateAlone(t *testing.T) {
 	if got := strings.Join(check("f", "# c\n{% for k, v in x.items() %}\n{{ k }}={{ v }}\n{% endfor %}\n", mm2.Version{}), "; "); got != "2 info placeholder-unresolved" {
