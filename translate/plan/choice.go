@@ -201,6 +201,9 @@ func (w *Wants) byMirrorMaker(x *want, a *Answer) (int64, bool) {
 		}
 		return take(byCheckpoint, c.Down, what)
 	}
+	if c := w.floor(x, a); c != nil {
+		return take(byCheckpoint, c.Down, fmt.Sprintf("MirrorMaker 2's checkpoint %d -> %d of group %s, %s old: nothing better exists", c.Up, c.Down, c.Group, Span(max(0, w.now-c.Time))))
+	}
 	return 0, false
 }
 
