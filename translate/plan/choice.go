@@ -315,13 +315,17 @@ func (w *Wants) guard(g *wanted, x *want) {
 		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
 			again = finding.Count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
+		beyond := ""
+		if b.Offset > r.End {
+			beyond = fmt.Sprintf("; %d lies beyond the end of the log, %d, where nobody has read yet", b.Offset, r.End)
+		}
 		next := fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it: the other groups are written", w.to.Alias)
 		if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Down == b.Offset && r.Verdict != match.Exact.String() {
 			if may, must := w.countsOn(); may && !must {
 				next = fmt.Sprintf("%d is MirrorMaker 2's own checkpoint, and which release wrote it is not known: say it (--mm2-version 3.9.1), since from 3.4.1 on it skips nothing and is taken as a bound; ", b.Offset) + next
 			}
 		}
-		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: next}
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again) + beyond, Next: next}
 		return
 	}
 	if x.come != nil && to < *x.come && !o.AllowRewind {

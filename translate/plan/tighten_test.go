@@ -88,6 +88,14 @@ func TestTighten(t *testing.T) {
 	}
 }
 
+// An offset beyond the end of the log is called that, where going back to the place is refused.
+func TestRewindFromBeyondTheEnd(t *testing.T) {
+	p := build(t, world(group(1, "payments", offsets(at("a.orders", 1, 900)))), plan.Selection{Groups: []string{"payments"}}, nil)
+	if g := groupOf(t, p, "payments"); g.Refusal != 704 || !strings.Contains(g.Because, "from 900 to 400") || !strings.HasSuffix(g.Because, "; 900 lies beyond the end of the log, 500, where nobody has read yet") {
+		t.Errorf("%+v", g)
+	}
+}
+
 // What a captured snapshot still has of checkpoints bounds too where those of the target are lost, and alone maps what nothing else does.
 func TestTightenByASnapshot(t *testing.T) {
 	none := checkpoints(func(c *snapshot.Checkpoints) { c.Newest = nil })
