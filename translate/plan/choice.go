@@ -137,6 +137,12 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Evidence = fmt.Sprintf("bounded by %s", finding.Count(b.Syncs, "offset sync"))
 		if b.Look > 0 {
 			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
+			if b.Low == b.High { // what was mirrored again since is not in it
+				r.Verdict = match.ExactRepeat.String()
+			}
+		}
+		if b.Counted {
+			r.Evidence += " and the target's records between them"
 		}
 		if b.Below != nil {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
