@@ -125,6 +125,8 @@ func (o *diagnoseOptions) prepare(ctx context.Context, s *session, l *loaded) (e
 			}
 			s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
 		}
+	case len(l.workers) > 0 && (l.setup != nil || len(o.ConnectURL)+len(l.jsons) == 0):
+		return usage("%s is the file of a Connect worker, which names no flow: give it beside the JSON of the connectors that it runs, or --connect-url", l.workers[0].Name)
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
 		return usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
 	case l.setup != nil:
