@@ -70,6 +70,9 @@ func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Te
 	if err != nil {
 		return err
 	}
+	if err := apart(outs, texts); err != nil {
+		return err
+	}
 	s, err := o.suppression(texts)
 	if err != nil {
 		return err
@@ -116,6 +119,22 @@ func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Te
 	}
 	if r.Exit != exitOK {
 		return &exitError{code: r.Exit}
+	}
+	return nil
+}
+
+// apart refuses a report that would take the place of a file that was checked.
+func apart(outs []output, texts []fix.Text) error {
+	for _, out := range outs {
+		info, err := os.Stat(out.file)
+		if out.file == "" || err != nil {
+			continue
+		}
+		for _, t := range texts {
+			if input, err := os.Stat(t.Name); err == nil && os.SameFile(info, input) {
+				return usage("-o %s=%s: that file is checked, and the report would take its place; name another one", out.format, out.file)
+			}
+		}
 	}
 	return nil
 }
@@ -182,7 +201,7 @@ func (o *checkRun) repair(ctx context.Context, texts []fix.Text, judge func([]fi
 		return nil, err
 	}
 	if o.Diff {
-		d, err := fix.Diff(texts, r.Texts, render.Secret)
+		d, err := fix.Diff(named(texts), named(r.Texts), render.Secret)
 		if err != nil {
 			return nil, &exitError{exitUsage, err}
 		}
@@ -203,7 +222,7 @@ func (o *checkRun) repair(ctx context.Context, texts []fix.Text, judge func([]fi
 			continue
 		}
 		if err := replaceFile(t.Name, texts[i].Bytes, t.Bytes); err != nil {
-			return nil, &exitError{exitUsage, fmt.Errorf("--fix: %w", err)}
+			return nil, &exitError{exitUsage, fmt.Errorf("--fix: %s cannot be replaced: %w; make the file and its folder writable, or take the repairs from --diff", t.Name, err)}
 		}
 		if !o.Quiet {
 			fmt.Fprintf(o.streams.Err, "%s: repairs made: %d\n", t.Name, max(made[t.Name], 1))
@@ -225,6 +244,17 @@ func (o *checkRun) print(w io.Writer, screen term.Screen, format string, r *rend
 	return render.Lint(w, r, opts)
 }
 
+// named gives the texts names below the working directory where they lie there, as what applies a diff wants them.
+func named(texts []fix.Text) []fix.Text {
+	out := slices.Clone(texts)
+	for i, t := range out {
+		if filepath.IsAbs(t.Name) {
+			out[i].Name = relative(".", t.Name)
+		}
+	}
+	return out
+}
+
 // relative gives a name relative to a directory, with slashes; one outside of it as it is.
 func relative(dir, name string) string {
 	if name == "-" {
@@ -242,7 +272,7 @@ func relative(dir, name string) string {
 }
 
 // replaceFile puts a text in the place of another at once: whoever reads the file sees the old text or the new one. A link stays a link; the
-// mode stays. A file that changed since it was read is left alone.
+// mode and the owner stay. A file that changed since it was read is left alone.
 func replaceFile(name string, before, after []byte) (err error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -257,10 +287,14 @@ func replaceFile(name string, before, after []byte) (err error) {
 		return err
 	}
 	if string(now) != string(before) {
-		return fmt.Errorf("%s changed while it was checked; run again", name)
+		return errors.New("it changed while it was checked (run again)")
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(real), ".mm2doctor-*")
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) { // the name of a file that nobody knows
+			err = at.Err
+		}
 		return err
 	}
 	defer func() {
@@ -269,6 +303,9 @@ func replaceFile(name string, before, after []byte) (err error) {
 			os.Remove(tmp.Name())
 		}
 	}()
+	if err = sameOwner(tmp, info); err != nil { // before the mode: what owns nothing more may be read by its new owner alone
+		return err
+	}
 	if err = tmp.Chmod(info.Mode().Perm()); err != nil {
 		return err
 	}

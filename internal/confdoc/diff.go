@@ -3,11 +3,12 @@ package confdoc
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Diff writes the edits of one file as a unified diff, as `git apply` and `patch -p1` take it; nothing for no change. Unchanged lines
+// Diff writes the edits of one file as a unified diff, as `git apply` and `patch -p1` take it where the name is relative to their folder; nothing for no change. Unchanged lines
 // around a change are left out where secret says so (nil: never); a hunk with fewer of them is still a right one.
 func Diff(name string, b []byte, edits []Edit, secret func(line string) bool) (string, error) {
 	after, err := Apply(b, edits)
@@ -17,8 +18,8 @@ func Diff(name string, b []byte, edits []Edit, secret func(line string) bool) (s
 	old := lines(b)
 	hunks := between(old, lines(after))
 	var w strings.Builder
-	path := strings.TrimPrefix(strings.ReplaceAll(name, "\\", "/"), "./")
-	fmt.Fprintf(&w, "--- a/%s\n+++ b/%s\n", path, path)
+	path := strings.TrimPrefix(filepath.ToSlash(name), "./")
+	fmt.Fprintf(&w, "--- %s\n+++ %s\n", headName("a/"+path), headName("b/"+path))
 	shift := 0
 	for i := 0; i < len(hunks); {
 		j := i + 1
@@ -29,6 +30,30 @@ func Diff(name string, b []byte, edits []Edit, secret func(line string) bool) (s
 		i = j
 	}
 	return w.String(), nil
+}
+
+// headName writes a name so that patch and git read it back: a tab ends one with blanks, and one that would end the line or begin a quotation
+// is quoted as in C.
+func headName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r == 0x7f }) {
+		var b strings.Builder
+		for _, c := range []byte(name) {
+			switch {
+			case c == '"' || c == '\\':
+				b.WriteByte('\\')
+				b.WriteByte(c)
+			case c < ' ' || c >= 0x7f:
+				fmt.Fprintf(&b, `\%03o`, c)
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return `"` + b.String() + `"`
+	}
+	if strings.Contains(name, " ") {
+		return name + "\t"
+	}
+	return name
 }
 
 // around is how many unchanged lines stand before and behind a change.

@@ -33,6 +33,44 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffNames: git and patch find files whose names hold blanks, quotes and line ends.
+func TestDiffNames(t *testing.T) {
+	var diffs strings.Builder
+	names := []string{"a b.properties", "tab\t.properties", "line\nend.properties", "quo'te\".properties", "ü.properties", "ü\".properties", "plain.properties"}
+	for _, n := range names {
+		d, err := Diff(n, []byte("a=1\n"), []Edit{{n, 2, 3, "2"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diffs.WriteString(d)
+	}
+	if !strings.HasPrefix(diffs.String(), "--- a/a b.properties\t\n+++ b/a b.properties\t\n@@") || !strings.Contains(diffs.String(), `--- "a/line\012end.properties"`) {
+		t.Error(diffs.String())
+	}
+	for _, command := range [][]string{{"git", "apply"}, {"patch", "-f", "-p1"}} {
+		tool, err := exec.LookPath(command[0])
+		if err != nil {
+			continue
+		}
+		dir := t.TempDir()
+		for _, n := range names {
+			if err := os.WriteFile(filepath.Join(dir, n), []byte("a=1\n"), 0o600); err != nil {
+				t.Skip(err)
+			}
+		}
+		c := exec.Command(tool, command[1:]...)
+		c.Dir, c.Stdin = dir, strings.NewReader(diffs.String())
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v %s", command, err, out)
+		}
+		for _, n := range names {
+			if b, err := os.ReadFile(filepath.Join(dir, n)); err != nil || string(b) != "a=2\n" {
+				t.Errorf("%v: %q: %q %v", command, n, b, err)
+			}
+		}
+	}
+}
+
 // TestDiffApplies: git makes of the old text and the diff what Apply makes of it.
 func TestDiffApplies(t *testing.T) {
 	git, err := exec.LookPath("git")
