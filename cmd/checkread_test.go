@@ -144,6 +144,12 @@ func TestCheckoutRoot(t *testing.T) {
 			t.Errorf("in %s: %s", c.dir, got)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(top, "work/repo/deploy/.mm2doctor.yaml"), []byte("ignore: [{rules: MM2D-310, path: conf/f, reason: x}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, same := print("work/repo/deploy", "conf/f", nil); !strings.Contains(same, `"path": "deploy/.mm2doctor.yaml"`) {
+		t.Errorf("the settings are named from elsewhere: %s", same)
+	}
 	for _, c := range []struct {
 		env  map[string]string
 		want string

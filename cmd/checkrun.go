@@ -109,6 +109,9 @@ func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Te
 	for _, t := range texts {
 		r.Files = append(r.Files, render.File{Name: t.Name, Path: relative(root, t.Name), Text: t.Bytes})
 	}
+	if s.Settings != nil {
+		r.Others = []render.File{{Name: s.Settings.File, Path: relative(root, s.Settings.File)}}
+	}
 	if slices.ContainsFunc(last.Findings, func(f finding.Finding) bool { return failOn > 0 && f.Severity >= failOn }) {
 		r.Exit = exitFinding
 	}
@@ -183,7 +186,7 @@ func readSettings(given string) (*suppress.Settings, error) {
 		}
 		return s, nil
 	case given != "" || !errors.Is(err, fs.ErrNotExist):
-		return nil, usage("--settings %s: %v", name, err)
+		return nil, usage("--settings %s: %v; name a file of settings that can be read", name, err)
 	}
 	return nil, nil
 }
