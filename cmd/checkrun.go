@@ -51,10 +51,10 @@ func (o *checkRun) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(reportFormats, ", ")+"; repeatable")
 	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
-	f.StringVar(&o.Least, "min-severity", "", "leave out findings below: error, warning, info; they are counted, and change no exit code")
+	f.StringVar(&o.Least, "min-severity", "", "leave out findings below: error, warning, info; the last line counts them, and --fail-on does not see them")
 	f.StringVar(&o.Settings, "settings", "", "suppressions and severities (default: "+settingsFile+" where there is one)")
 	f.BoolVar(&o.Fix, "fix", false, "make the repairs that are safe in the files, then report what is left")
-	f.BoolVar(&o.Diff, "diff", false, "print those repairs as a unified diff instead of a report")
+	f.BoolVar(&o.Diff, "diff", false, "print the repairs of --fix as a unified diff instead of a report, and change nothing")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "consequences, every repair, and how to confirm")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
 }
