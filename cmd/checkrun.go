@@ -54,7 +54,7 @@ func (o *checkRun) flags(c *cobra.Command) {
 	f.StringVar(&o.Least, "min-severity", "", "leave out findings below: error, warning, info; the last line counts them, and --fail-on does not see them")
 	f.StringVar(&o.Settings, "settings", "", "suppressions and severities (default: "+settingsFile+" where there is one)")
 	f.BoolVar(&o.Fix, "fix", false, "make the repairs that are safe in the files, then report what is left")
-	f.BoolVar(&o.Diff, "diff", false, "print the repairs of --fix as a unified diff instead of a report, and change nothing")
+	f.BoolVar(&o.Diff, "diff", false, "print the repairs of --fix as a unified diff instead of a report, for patch -p1 or git apply --unidiff-zero; changes nothing")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "consequences, every repair, and how to confirm")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
 }

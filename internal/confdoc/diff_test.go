@@ -33,6 +33,27 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffHidesSecrets: also where they stand on a line of their own.
+func TestDiffHidesSecrets(t *testing.T) {
+	secret := func(l string) bool {
+		_, value, ok := strings.Cut(strings.ReplaceAll(l, ":", "="), "password=")
+		return ok && strings.TrimSpace(value) != ""
+	}
+	for _, text := range []string{
+		"password=\\\n  hunter\nx=1\n", "pass\\\nword=hunter\nx=1\n", "password=a\\\nb\\\nhunter\nx=1\n", "x=1\npassword=\\\nhunter\n", "password:\n  hunter\nx=1\n", "a:\n  password:\n\n    hunter\n  x=1\n", "- name: password\n  value: hunter\nx=1\n",
+	} {
+		at := strings.Index(text, "x=1")
+		d, err := Diff("f", []byte(text), []Edit{{"f", at + 2, at + 3, "2"}}, secret)
+		if err != nil || strings.Contains(d, "hunter") || !strings.Contains(d, "x=2") {
+			t.Errorf("%q: %v\n%s", text, err, d)
+		}
+	}
+	const double = "password.file=a\\\\\nkept=1\nx=1\n" // two backslashes are one, and the entry ends
+	if d, err := Diff("f", []byte(double), []Edit{{"f", len(double) - 2, len(double) - 1, "2"}}, secret); err != nil || !strings.Contains(d, " kept=1") {
+		t.Errorf("%v\n%s", err, d)
+	}
+}
+
 // TestDiffNames: git and patch find files whose names hold blanks, quotes and line ends.
 func TestDiffNames(t *testing.T) {
 	var diffs strings.Builder
