@@ -234,8 +234,10 @@ func inFolder(root string) ([]string, error) {
 	return slices.DeleteFunc(paths, func(p string) bool { return twice[p] }), nil
 }
 
-// prose are the names of texts that quote configurations, or report on them; in a folder they are passed over.
-var prose = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".html", ".htm", ".log", ".diff", ".patch", ".sarif"}
+// prose are the names of texts and programs that quote configurations, or report on them; in a folder they are passed over.
+var prose = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".html", ".htm", ".log",
+	".go", ".java", ".kt", ".kts", ".scala", ".groovy", ".gradle", ".py", ".rb", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".rs", ".c", ".h", ".cc", ".cpp", ".cs", ".php", ".pl", ".lua", ".sh", ".bash", ".zsh", ".ps1", ".bat", ".cmd", ".sql", ".r",
+	".xml", ".svg", ".css", ".scss", ".csv", ".tf", ".hcl", ".proto", ".ipynb", ".lock", ".sum", ".mod", ".diff", ".patch", ".sarif"}
 
 // effective prints what is in force.
 func (o *checkOptions) effective(files []lint.File, opts lint.Options, outs []output) error {
