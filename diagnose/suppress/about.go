@@ -93,6 +93,9 @@ func texts(names []Name) []string {
 
 // shell quotes a file's name for a POSIX shell where that is needed.
 func shell(s string) string {
+	if strings.HasPrefix(s, "-") { // no option
+		s = "./" + s
+	}
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@", r)
 	}) {
