@@ -37,9 +37,9 @@ seems to do, with file and line. It never connects.
 
 FILE is an mm2.properties of dedicated mode (also within a ConfigMap), connector JSON (one, several, or an answer of
 Connect's REST interface), a KafkaMirrorMaker2 or KafkaConnector resource of Strimzi (several documents, lists of
-kubectl), the file of the Connect worker beside its connectors, a folder, in which everything else is passed over, or - for standard input. Give files that belong together
-at once: connectors of one flow are compared. References to config providers, ${provider:key}, are left alone; template
-text that is not rendered yet is recognised and not judged.
+kubectl), the file of the Connect worker beside its connectors, a folder, in which everything else is passed over, or -
+for standard input. Give files that belong together at once: connectors of one flow are compared. References to config
+providers, ${provider:key}, are left alone; template text that is not rendered yet is recognised and not judged.
 
 Without --mm2-version, and where a resource states none, rules that depend on the version hold for 2.7 and later.`,
 		Example: `  mm2doctor check mm2.properties
@@ -54,7 +54,7 @@ Without --mm2-version, and where a resource states none, rules that depend on th
 	o.flags(c)
 	f := c.Flags()
 	f.StringVar(&o.MM2Version, "mm2-version", "", "version of MirrorMaker 2: 3.9.1, a vendor's build (7.6.1-ccs, 3.7.0.redhat-00007), or an image (strimzi/kafka:0.45.0-kafka-3.9.0)")
-	f.BoolVar(&o.Effective, "effective", false, "print the settings in force for each flow, connector and worker, with their origin, instead of findings")
+	f.BoolVar(&o.Effective, "effective", false, "print the settings in force for each flow, connector and worker, with their origin, instead of findings; as text or json")
 	return c
 }
 
@@ -74,6 +74,9 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 		return err
 	}
 	if o.Effective {
+		if o.Fix || o.Diff {
+			return usage("--effective shows settings and repairs nothing; leave out --fix and --diff")
+		}
 		outs, err := parseOutputs(o.Output, "text", "json")
 		if err != nil {
 			return err

@@ -100,6 +100,26 @@ func TestCheckInterrupted(t *testing.T) {
 	}
 }
 
+// TestCheckSparesInputs: a report never takes the place of what was checked, and a diff names files from here.
+func TestCheckSparesInputs(t *testing.T) {
+	folder(t, map[string]string{"conf/f": "a.enabled=false\n"})
+	if err := os.Symlink("conf/f", "link"); err != nil {
+		t.Skip(err)
+	}
+	for _, out := range []string{"conf/f", "link", "./conf/../conf/f"} {
+		if exit, _, errs := checked(t, "conf/f", "--fix", "-o", "json="+out); exit != 2 || !strings.Contains(errs, "name another one") || content(t, "conf/f") != "a.enabled=false\n" {
+			t.Errorf("-o json=%s: exit %d, %s", out, exit, errs)
+		}
+	}
+	abs, err := filepath.Abs("conf/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, out, _ := checked(t, abs, "--diff"); !strings.HasPrefix(out, "--- a/conf/f\n+++ b/conf/f\n") {
+		t.Error(out)
+	}
+}
+
 // TestCheckoutRoot: files are named from the root of the checkout wherever check is started in it, and fingerprints stay.
 func TestCheckoutRoot(t *testing.T) {
 	folder(t, map[string]string{"work/repo/deploy/conf/f": "a.enabled=false\n", "work/repo/.git": "gitdir: elsewhere\n", "bare/deploy/f": "a.enabled=false\n"})
@@ -123,6 +143,12 @@ func TestCheckoutRoot(t *testing.T) {
 		if got, same := print(c.dir, c.name, nil); got != first || got != "::error file=deploy/conf/f" || same != issues {
 			t.Errorf("in %s: %s", c.dir, got)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(top, "work/repo/deploy/.mm2doctor.yaml"), []byte("ignore: [{rules: MM2D-310, path: conf/f, reason: x}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, same := print("work/repo/deploy", "conf/f", nil); !strings.Contains(same, `"path": "deploy/.mm2doctor.yaml"`) {
+		t.Errorf("the settings are named from elsewhere: %s", same)
 	}
 	for _, c := range []struct {
 		env  map[string]string

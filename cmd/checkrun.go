@@ -51,10 +51,10 @@ func (o *checkRun) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringArrayVarP(&o.Output, "output", "o", nil, "FORMAT or FORMAT=FILE: "+strings.Join(reportFormats, ", ")+"; repeatable")
 	f.StringVar(&o.FailOn, "fail-on", "error", "exit 1 at this severity or above: error, warning, info, never")
-	f.StringVar(&o.Least, "min-severity", "", "leave out findings below: error, warning, info; they are counted, and change no exit code")
+	f.StringVar(&o.Least, "min-severity", "", "leave out findings below: error, warning, info; the last line counts them, and --fail-on does not see them")
 	f.StringVar(&o.Settings, "settings", "", "suppressions and severities (default: "+settingsFile+" where there is one)")
 	f.BoolVar(&o.Fix, "fix", false, "make the repairs that are safe in the files, then report what is left")
-	f.BoolVar(&o.Diff, "diff", false, "print those repairs as a unified diff instead of a report")
+	f.BoolVar(&o.Diff, "diff", false, "print the repairs of --fix as a unified diff instead of a report, for patch -p1 or git apply --unidiff-zero; changes nothing")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "consequences, every repair, and how to confirm")
 	f.BoolVarP(&o.Quiet, "quiet", "q", false, "the last line only")
 }
@@ -68,6 +68,9 @@ func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Te
 	}
 	outs, err := o.outputs()
 	if err != nil {
+		return err
+	}
+	if err := apart(outs, texts); err != nil {
 		return err
 	}
 	s, err := o.suppression(texts)
@@ -106,6 +109,9 @@ func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Te
 	for _, t := range texts {
 		r.Files = append(r.Files, render.File{Name: t.Name, Path: relative(root, t.Name), Text: t.Bytes})
 	}
+	if s.Settings != nil {
+		r.Others = []render.File{{Name: s.Settings.File, Path: relative(root, s.Settings.File)}}
+	}
 	if slices.ContainsFunc(last.Findings, func(f finding.Finding) bool { return failOn > 0 && f.Severity >= failOn }) {
 		r.Exit = exitFinding
 	}
@@ -116,6 +122,22 @@ func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Te
 	}
 	if r.Exit != exitOK {
 		return &exitError{code: r.Exit}
+	}
+	return nil
+}
+
+// apart refuses a report that would take the place of a file that was checked.
+func apart(outs []output, texts []fix.Text) error {
+	for _, out := range outs {
+		info, err := os.Stat(out.file)
+		if out.file == "" || err != nil {
+			continue
+		}
+		for _, t := range texts {
+			if input, err := os.Stat(t.Name); err == nil && os.SameFile(info, input) {
+				return usage("-o %s=%s: that file is checked, and the report would take its place; name another one", out.format, out.file)
+			}
+		}
 	}
 	return nil
 }
@@ -164,7 +186,7 @@ func readSettings(given string) (*suppress.Settings, error) {
 		}
 		return s, nil
 	case given != "" || !errors.Is(err, fs.ErrNotExist):
-		return nil, usage("--settings %s: %v", name, err)
+		return nil, usage("--settings %s: %v; name a file of settings that can be read", name, err)
 	}
 	return nil, nil
 }
@@ -182,7 +204,7 @@ func (o *checkRun) repair(ctx context.Context, texts []fix.Text, judge func([]fi
 		return nil, err
 	}
 	if o.Diff {
-		d, err := fix.Diff(texts, r.Texts, render.Secret)
+		d, err := fix.Diff(named(texts), named(r.Texts), render.Secret)
 		if err != nil {
 			return nil, &exitError{exitUsage, err}
 		}
@@ -203,7 +225,7 @@ func (o *checkRun) repair(ctx context.Context, texts []fix.Text, judge func([]fi
 			continue
 		}
 		if err := replaceFile(t.Name, texts[i].Bytes, t.Bytes); err != nil {
-			return nil, &exitError{exitUsage, fmt.Errorf("--fix: %w", err)}
+			return nil, &exitError{exitUsage, fmt.Errorf("--fix: %s cannot be replaced: %w; make the file and its folder writable, or take the repairs from --diff", t.Name, err)}
 		}
 		if !o.Quiet {
 			fmt.Fprintf(o.streams.Err, "%s: repairs made: %d\n", t.Name, max(made[t.Name], 1))
@@ -225,6 +247,17 @@ func (o *checkRun) print(w io.Writer, screen term.Screen, format string, r *rend
 	return render.Lint(w, r, opts)
 }
 
+// named gives the texts names below the working directory where they lie there, as what applies a diff wants them.
+func named(texts []fix.Text) []fix.Text {
+	out := slices.Clone(texts)
+	for i, t := range out {
+		if filepath.IsAbs(t.Name) {
+			out[i].Name = relative(".", t.Name)
+		}
+	}
+	return out
+}
+
 // relative gives a name relative to a directory, with slashes; one outside of it as it is.
 func relative(dir, name string) string {
 	if name == "-" {
@@ -242,7 +275,7 @@ func relative(dir, name string) string {
 }
 
 // replaceFile puts a text in the place of another at once: whoever reads the file sees the old text or the new one. A link stays a link; the
-// mode stays. A file that changed since it was read is left alone.
+// mode and the owner stay. A file that changed since it was read is left alone.
 func replaceFile(name string, before, after []byte) (err error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -257,10 +290,14 @@ func replaceFile(name string, before, after []byte) (err error) {
 		return err
 	}
 	if string(now) != string(before) {
-		return fmt.Errorf("%s changed while it was checked; run again", name)
+		return errors.New("it changed while it was checked (run again)")
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(real), ".mm2doctor-*")
 	if err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) { // the name of a file that nobody knows
+			err = at.Err
+		}
 		return err
 	}
 	defer func() {
@@ -269,6 +306,9 @@ func replaceFile(name string, before, after []byte) (err error) {
 			os.Remove(tmp.Name())
 		}
 	}()
+	if err = sameOwner(tmp, info); err != nil { // before the mode: what owns nothing more may be read by its new owner alone
+		return err
+	}
 	if err = tmp.Chmod(info.Mode().Perm()); err != nil {
 		return err
 	}

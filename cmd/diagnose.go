@@ -271,9 +271,12 @@ func parseOutputs(in []string, known ...string) ([]output, error) {
 	var out []output
 	stdout := 0
 	for _, v := range in {
-		format, file, _ := strings.Cut(v, "=")
+		format, file, named := strings.Cut(v, "=")
 		if !slices.Contains(known, format) {
 			return nil, usage("-o %s: one of %s", v, strings.Join(known, ", "))
+		}
+		if named && file == "" {
+			return nil, usage("-o %s: the name of the file is missing; give -o %s=FILE, or -o %s for standard output", v, format, format)
 		}
 		if file == "" {
 			stdout++
@@ -304,7 +307,7 @@ func writeOutputs(outs []output, streams *term.Streams, write func(io.Writer, te
 		if out.file != "" {
 			var err error
 			if file, err = os.Create(out.file); err != nil {
-				return usage("-o %s=%s: %v", out.format, out.file, err)
+				return usage("-o %s=%s: %v; name a file that can be written", out.format, out.file, err)
 			}
 			w, screen = file, term.NewScreen(file, streams.Env)
 		}

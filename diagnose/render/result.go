@@ -19,6 +19,7 @@ type Result struct {
 	Findings   []finding.Finding
 	NotChecked []finding.NotChecked
 	Files      []File // that were checked, in order
+	Others     []File // that findings speak of without their having been checked
 	Silenced   int    // findings taken out by suppressions
 	Below      int    // findings left out because of their severity
 	FailOn     finding.Severity
@@ -97,11 +98,14 @@ func (r *Result) spot(s finding.Subject) spot {
 		return out
 	}
 	out.path = slashed(s.File)
-	for i := range r.Files {
-		if f := &r.Files[i]; f.Name == s.File {
-			out.file = f
-			if f.Path != "" {
-				out.path = f.Path
+	for _, list := range [][]File{r.Files, r.Others} {
+		for i := range list {
+			if f := &list[i]; f.Name == s.File {
+				out.file = f
+				if f.Path != "" {
+					out.path = f.Path
+				}
+				return out
 			}
 		}
 	}

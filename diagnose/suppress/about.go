@@ -36,7 +36,7 @@ func (r *rule) about(o Options) []finding.Finding {
 	if len(idle) == 0 {
 		return nil
 	}
-	because := "Nothing of the kind is found there in this run."
+	because := "Nothing of " + strings.Join(texts(idle), ", ") + " is found there in this run."
 	if r.comment != nil && r.comment.from == 0 {
 		because = "No setting follows the comment: it must stand on the line before, with only comments between."
 	}
@@ -93,6 +93,9 @@ func texts(names []Name) []string {
 
 // shell quotes a file's name for a POSIX shell where that is needed.
 func shell(s string) string {
+	if strings.HasPrefix(s, "-") { // no option
+		s = "./" + s
+	}
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@", r)
 	}) {

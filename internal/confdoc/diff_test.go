@@ -33,6 +33,65 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestDiffHidesSecrets: also where they stand on a line of their own.
+func TestDiffHidesSecrets(t *testing.T) {
+	secret := func(l string) bool {
+		_, value, ok := strings.Cut(strings.ReplaceAll(l, ":", "="), "password=")
+		return ok && strings.TrimSpace(value) != ""
+	}
+	for _, text := range []string{
+		"password=\\\n  hunter\nx=1\n", "pass\\\nword=hunter\nx=1\n", "password=a\\\nb\\\nhunter\nx=1\n", "x=1\npassword=\\\nhunter\n", "password:\n  hunter\nx=1\n", "a:\n  password:\n\n    hunter\n  x=1\n", "- name: password\n  value: hunter\nx=1\n",
+	} {
+		at := strings.Index(text, "x=1")
+		d, err := Diff("f", []byte(text), []Edit{{"f", at + 2, at + 3, "2"}}, secret)
+		if err != nil || strings.Contains(d, "hunter") || !strings.Contains(d, "x=2") {
+			t.Errorf("%q: %v\n%s", text, err, d)
+		}
+	}
+	const double = "password.file=a\\\\\nkept=1\nx=1\n" // two backslashes are one, and the entry ends
+	if d, err := Diff("f", []byte(double), []Edit{{"f", len(double) - 2, len(double) - 1, "2"}}, secret); err != nil || !strings.Contains(d, " kept=1") {
+		t.Errorf("%v\n%s", err, d)
+	}
+}
+
+// TestDiffNames: git and patch find files whose names hold blanks, quotes and line ends.
+func TestDiffNames(t *testing.T) {
+	var diffs strings.Builder
+	names := []string{"a b.properties", "tab\t.properties", "line\nend.properties", "quo'te\".properties", "ü.properties", "ü\".properties", "plain.properties"}
+	for _, n := range names {
+		d, err := Diff(n, []byte("a=1\n"), []Edit{{n, 2, 3, "2"}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diffs.WriteString(d)
+	}
+	if !strings.HasPrefix(diffs.String(), "--- a/a b.properties\t\n+++ b/a b.properties\t\n@@") || !strings.Contains(diffs.String(), `--- "a/line\012end.properties"`) {
+		t.Error(diffs.String())
+	}
+	for _, command := range [][]string{{"git", "apply"}, {"patch", "-f", "-p1"}} {
+		tool, err := exec.LookPath(command[0])
+		if err != nil {
+			continue
+		}
+		dir := t.TempDir()
+		for _, n := range names {
+			if err := os.WriteFile(filepath.Join(dir, n), []byte("a=1\n"), 0o600); err != nil {
+				t.Skip(err)
+			}
+		}
+		c := exec.Command(tool, command[1:]...)
+		c.Dir, c.Stdin = dir, strings.NewReader(diffs.String())
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v %s", command, err, out)
+		}
+		for _, n := range names {
+			if b, err := os.ReadFile(filepath.Join(dir, n)); err != nil || string(b) != "a=2\n" {
+				t.Errorf("%v: %q: %q %v", command, n, b, err)
+			}
+		}
+	}
+}
+
 // TestDiffApplies: git makes of the old text and the diff what Apply makes of it.
 func TestDiffApplies(t *testing.T) {
 	git, err := exec.LookPath("git")
