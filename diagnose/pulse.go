@@ -42,7 +42,7 @@ type heart struct {
 
 // pulse says whether MirrorMaker 2 works, and in words what shows that it does not.
 func (f *flowView) pulse() (p pulse, why string) {
-	f.v.touch(finding.Heartbeats | finding.EarlierLook | finding.Tasks | finding.Settings)
+	f.v.touch(finding.Heartbeats | finding.EarlierLook | finding.Tasks | finding.Settings | finding.SyncsTopic | finding.CheckpointSet | finding.SourcePositions)
 	if f.heart == nil {
 		f.heart = &heart{}
 		f.heart.pulse, f.heart.why = f.feel()
@@ -69,6 +69,10 @@ func (f *flowView) feel() (p pulse, why string) {
 		if f.onConnect() && t.Time == 0 && t.Connector == connSource && t.Task >= 0 && t.State == "RUNNING" {
 			return beating, ""
 		}
+	}
+	// Whatever it wrote a moment ago is as good as a heartbeat; whatever it has not written proves nothing.
+	if s, ok := f.lastSign(); ok && f.v.began-s.at < lateness+10_000 {
+		return beating, ""
 	}
 	return unheard, ""
 }

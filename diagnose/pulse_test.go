@@ -76,6 +76,11 @@ func TestPulse(t *testing.T) {
 		{name: "the same, and the connectors started 30 s ago", now: func(s *snapshot.Snapshot) { beat(191_000)(s); states(s, "RUNNING", s.Taken-30_000) }, verdict: Unknown, running: "unknown", ask: 5000},
 		{name: "the same, and they started 5 s ago", now: func(s *snapshot.Snapshot) { beat(191_000)(s); states(s, "RUNNING", s.Taken-5000) }, verdict: Healthy, running: "yes"},
 		{name: "heartbeats are off", now: func(s *snapshot.Snapshot) { beat(3600_000)(s); off(s) }, verdict: Healthy, running: "untold"},
+		{name: "they are off, and a checkpoint is new", now: func(s *snapshot.Snapshot) {
+			beat(3600_000)(s)
+			off(s)
+			change(&s.Flows[0].Checkpointed, func(c *snapshot.Checkpoints) { c.Last = s.Taken - 10_000 })
+		}, verdict: Healthy, running: "yes"},
 		{name: "two looks: the same heartbeat", first: beat(500), apart: 20_000, now: beat(20_500), verdict: Unknown, running: "unknown"},
 		{name: "the same by a clock that is ahead", first: beat(-60_000), apart: 20_000, now: beat(-40_000), verdict: Unknown, running: "unknown"},
 		{name: "the same for 10 s", first: beat(500), apart: 10_000, now: beat(10_500), verdict: Healthy, running: "yes"},
