@@ -197,19 +197,25 @@ func (s subject) nextOf(before groupPartition) (next int64, moved bool, gap *sna
 
 func stallUnknown(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
+	var open *snapshot.Gap
 	if before, ok := s.standing(); ok {
-		next, _, gap := s.nextOf(before)
-		if end := before.sourcePartition().Or(snapshot.Partition{}).End.Or(0); gap == nil && f.readsCommitted() && end-next > s.gp.holes() {
+		next, moved, gap := s.nextOf(before)
+		end := before.sourcePartition().Or(snapshot.Partition{}).End.Or(0)
+		if gap == nil && f.readsCommitted() && end-next > s.gp.holes() {
 			if _, held := s.heldBack(before); !held {
 				return &snapshot.Gap{Code: "undetermined", Why: "the source is read with isolation.level=read_committed: what lies behind the mirrored records may be aborted ones, which are never mirrored"}
 			}
 		}
-		return gap
-	}
-	if waits, _ := s.pausing(); waits > 0 {
-		if gap := f.pauses(); gap != nil {
-			return gap
+		if gap == nil && (moved || end-next > s.gp.holes()) {
+			return nil // the check tells
 		}
+		open = gap
+	}
+	if waits, _ := s.pausing(); waits > 0 && f.pauses() != nil {
+		return f.pauses()
+	}
+	if open != nil {
+		return open
 	}
 	// One look: a position that was stored long ago, and records behind it.
 	p, st := f.position(s.topic, s.gp.part).Get()

@@ -136,6 +136,7 @@ func TestPause(t *testing.T) {
 		{"behind, and the copy goes on", 20_000, 310, 400, 211, nil, Healthy},
 		{"behind for 10 s", 10_000, 310, 400, 210, nil, Healthy},
 		{"records that came after the first look", 20_000, 210, 310, 210, nil, Unknown},
+		{"records that came after the first look, for longer", 150_000, 210, 310, 210, nil, Unknown},
 		{"a few that did", 20_000, 210, 220, 210, nil, Healthy},
 		{"all is idle", 20_000, 210, 210, 210, nil, Healthy},
 		{"markers at the end of an idle log", 20_000, 220, 220, 210, nil, Healthy},
