@@ -141,6 +141,9 @@ func TestPause(t *testing.T) {
 		{"all is idle", 20_000, 210, 210, 210, nil, Healthy},
 		{"markers at the end of an idle log", 20_000, 220, 220, 210, nil, Healthy},
 		{"the source task has just started", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) { states(s, "RUNNING", s.Taken-20_000) }, Healthy},
+		{"the source's consumer may wait for half a minute", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) {
+			change(&s.Flows[0].Running, func(c *snapshot.Connectors) { put(&c.Source, "source.consumer."+keyMaxWait, "30000") })
+		}, Healthy},
 		{"records are dropped on the way", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) {
 			s.Flows[0].Positions = snapshot.Is([]snapshot.Position{{Topic: "orders", Offset: 390}})
 			s.Earlier.Flows[0].Positions = snapshot.Is([]snapshot.Position{{Topic: "orders", Offset: 300}})
