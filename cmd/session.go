@@ -434,6 +434,14 @@ func orAlias(a, d string) string {
 	return a
 }
 
+// stepsTo is progressTo for steps that are few and may take long: without a terminal each is a line of its own, as a log wants it.
+func stepsTo(st *term.Streams, quiet bool, rewriting func(string)) func(string) {
+	if quiet || st.ErrScreen().TTY {
+		return rewriting
+	}
+	return func(s string) { fmt.Fprintln(st.Err, s) }
+}
+
 // progressTo writes what is being read: one line that rewrites itself on a terminal, nothing elsewhere.
 func progressTo(st *term.Streams, quiet bool) func(string) {
 	screen := st.ErrScreen()

@@ -50,10 +50,8 @@ func (l *linter) configKeys(s *setup, file string, config *confdoc.Node, path st
 		bad := false
 		switch {
 		case f.Value.Is(confdoc.Map) || f.Value.Is(confdoc.List):
-			if v.slug == "" || v.slug == "unknown-key" {
-				l.add(say{slug: "malformed-value", severity: finding.Error, at: at, because: fmt.Sprintf("%s is a %s; settings of a connector are one text, number or boolean each.", f.Key, f.Value.Kind), fixes: s.advice("Write lists as one text with commas, and nested keys with dots.")})
-				continue
-			}
+			l.add(say{slug: "malformed-value", severity: finding.Error, at: at, because: fmt.Sprintf("%s is a %s; settings of a connector are one text, number or boolean each.", f.Key, f.Value.Kind), fixes: s.advice("Write lists as one text with commas, and nested keys with dots.")})
+			continue
 		case v.typed && !f.Value.Is(confdoc.Null):
 			bad = l.value(s, at, v, value, nil)
 		case !v.typed && secretKey(f.Key) && literalSecret(f.Key, value):
@@ -79,8 +77,13 @@ func operatorKey(key string, v verdict, r conf.Reader) verdict {
 			meant = sectionOf(r) + ".tasksMax"
 		}
 		return v.but("operator-managed-key", finding.Info, meant, "The operator sets %s itself and drops what stands here.", key)
-	case strings.HasPrefix(key, "source.cluster."), strings.HasPrefix(key, "target.cluster."):
-		return v.but("operator-managed-key", finding.Info, "", "The operator sets %s from the cluster's own section.", key)
+	case key == "connector.plugin.version":
+		return v.but("operator-managed-key", finding.Info, sectionOf(r)+".version", "The operator sets %s from the connector's version.", key)
+	}
+	for _, side := range []string{"source.cluster.", "target.cluster."} {
+		if rest, ok := strings.CutPrefix(key, side); ok && slices.Contains([]string{"alias", "bootstrap.servers", "security.protocol"}, rest) {
+			return v.but("operator-managed-key", finding.Info, "", "The operator sets %s from the cluster's own section. Up to Strimzi 0.48 that wins, from 0.49 on what stands here.", key)
+		}
 	}
 	return v
 }
@@ -144,8 +147,10 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 		}
 		v := workerKey(f.Key, level{reader: conf.Worker, version: s.version, mode: s.mode, value: f.Value.Text()})
 		switch {
-		case hasPrefix(f.Key, forbiddenPrefixes) && !slices.Contains(allowedAnyway, f.Key):
-			v = v.but("operator-managed-key", finding.Info, "", "The operator drops %s from a cluster's config: it sets addresses and security from tls and authentication.", f.Key)
+		case worker && isV1(s) && newFields[f.Key] != "":
+			v = v.but("operator-managed-key", finding.Info, newFields[f.Key], "v1 of the resource has a field of its own for %s, %s, which wins.", f.Key, newFields[f.Key])
+		case worker && hasPrefix(f.Key, forbiddenPrefixes) && !slices.Contains(allowedAnyway, f.Key):
+			v = v.but("operator-managed-key", finding.Info, "", "The operator does not give %s to the worker: it sets addresses and security from tls and authentication.", f.Key)
 		case v.slug == "" && !worker && isWorkerKey(f.Key) && !isClient(f.Key):
 			v = v.but("no-effect-key", finding.Info, "", "%s is a setting of the worker, which is attached to another cluster; here nobody reads it.", f.Key)
 		}
@@ -159,6 +164,9 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 	}
 }
 
+// newFields are fields of the target that v1 has in the place of settings of the worker.
+var newFields = map[string]string{"group.id": "spec.target.groupId", "config.storage.topic": "spec.target.configStorageTopic", "offset.storage.topic": "spec.target.offsetStorageTopic", "status.storage.topic": "spec.target.statusStorageTopic"}
+
 func isClient(key string) bool {
 	k, ok := conf.LookupKafkaKey(key)
 	return ok && k.Of&(conf.OfProducer|conf.OfConsumer|conf.OfAdmin) != 0 && key != "group.id"
@@ -169,7 +177,8 @@ func isV1(s *setup) bool { return strings.HasSuffix(s.resource.Get("apiVersion")
 // Fields of the resource by API version. Those of v1beta2 hold for v1alpha1 too, and contain those that newer operators added.
 var (
 	specFields      = []string{"version", "replicas", "image", "target", "mirrors", "resources", "livenessProbe", "readinessProbe", "jvmOptions", "jmxOptions", "logging", "clientRackInitImage", "rack", "metricsConfig", "tracing", "template", "plugins"}
-	specFieldsOld   = append([]string{"connectCluster", "clusters", "externalConfiguration", "metrics", "affinity", "tolerations"}, specFields...)
+	specFieldsBeta2 = append([]string{"connectCluster", "clusters", "externalConfiguration"}, specFields...)
+	specFieldsOld   = append([]string{"metrics", "affinity", "tolerations"}, specFieldsBeta2...)
 	mirrorFields    = []string{"source", "sourceConnector", "checkpointConnector", "topicsPattern", "topicsExcludePattern", "groupsPattern", "groupsExcludePattern"}
 	mirrorFieldsOld = append([]string{"sourceCluster", "targetCluster", "heartbeatConnector", "topicsBlacklistPattern", "groupsBlacklistPattern"}, mirrorFields...)
 	connectorFields = []string{"tasksMax", "config", "state", "autoRestart", "listOffsets", "alterOffsets", "version"}
@@ -188,24 +197,35 @@ func (l *linter) schema(s *setup) {
 	v1 := isV1(s)
 	api := "v1beta2"
 	fields, mirror, connector := specFieldsOld, mirrorFieldsOld, append([]string{"pause"}, connectorFields...)
+	switch s.resource.Get("apiVersion").Text() {
+	case "kafka.strimzi.io/v1alpha1":
+		api = "v1alpha1"
+	case "kafka.strimzi.io/v1beta2":
+		fields = specFieldsBeta2
+	}
 	if v1 {
 		api, fields, mirror, connector = "v1", specFields, mirrorFields, connectorFields
 	}
+	l.apiVersion(s)
 	l.fieldsOf(s, spec, "spec.", fields, api)
 	missing := func(at place, names ...string) {
 		at.key = names[0]
-		l.add(say{slug: "strimzi-missing-field", severity: finding.Error, at: at, because: fmt.Sprintf("%s of the resource requires %s.", api, strings.Join(names, ", ")), leads: "Kubernetes refuses the resource.", fixes: s.advice("Add %s.", strings.Join(names, ", "))})
+		l.add(say{slug: "strimzi-missing-field", severity: finding.Error, at: at, because: fmt.Sprintf("%s of the resource requires %s.", api, strings.Join(names, ", ")), leads: "Kubernetes or the operator refuses the resource.", fixes: s.advice("Add %s.", strings.Join(names, ", "))})
 	}
 	at := place{s.file, specAt.Line, specAt.Column, ""}
+	if patch(spec, v1) && !s.partial[s.file] {
+		s.partial[s.file] = true
+		l.add(say{slug: "strimzi-missing-field", severity: finding.Info, at: place{s.file, specAt.Line, specAt.Column, "spec"}, because: "The resource lacks clusters or mirrors, as a patch of another file does. What is missing is not judged; on its own the operator refuses it.", fixes: s.advice("Give the whole resource: kustomize build, or kubectl get kafkamirrormaker2 -o yaml.")})
+	}
 	if v1 || spec.Get("target") != nil {
 		t := spec.Field("target")
-		if t == nil {
+		if t == nil && !s.partial[s.file] {
 			missing(at, "spec.target")
-		} else {
+		} else if t != nil {
 			l.fieldsOf(s, t.Value, "spec.target.", targetFields, api)
 			var gone []string
 			for _, name := range []string{"alias", "bootstrapServers", "groupId", "configStorageTopic", "offsetStorageTopic", "statusStorageTopic"} {
-				if t.Value.Get(name) == nil && (v1 || name == "alias" || name == "bootstrapServers") {
+				if t.Value.Get(name) == nil {
 					gone = append(gone, "spec.target."+name)
 				}
 			}
@@ -219,6 +239,9 @@ func (l *linter) schema(s *setup) {
 				missing(at, "spec."+name)
 			}
 		}
+	}
+	if v1 && spec.Get("replicas") == nil && !s.partial[s.file] {
+		missing(at, "spec.replicas")
 	}
 	if spec.Get("mirrors") == nil && !s.partial[s.file] {
 		missing(at, "spec.mirrors")
@@ -238,17 +261,29 @@ func (l *linter) schema(s *setup) {
 				l.fieldsOf(s, m.Get("source"), path+"source.", clusterFields, api)
 				l.clusterFieldsMissing(s, m.Get("source"), path+"source.", missing)
 			}
+		} else if m.Get("source") == nil && !s.partial[s.file] {
+			for _, name := range []string{"sourceCluster", "targetCluster"} {
+				if m.Get(name) == nil {
+					missing(place{s.file, m.Line, m.Column, ""}, path+name)
+				}
+			}
 		}
 		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
 			l.fieldsOf(s, m.Get(sectionOf(r)), path+sectionOf(r)+".", connector, api)
 		}
 	}
-	for _, p := range s.Problems { // clusters that a mirror names and nobody has
-		if strings.Contains(p.What, "unknown cluster") {
-			l.add(say{slug: "unknown-alias-in-flow", severity: finding.Error, at: place{file: s.file, line: p.Line, key: "mirrors"}, because: sentence(p.Why), leads: "The operator refuses the resource.", fixes: s.advice("%s", sentence(p.Next))})
-		}
-	}
+	l.shapes(s)
+	l.problems(s)
 	l.workerElsewhere(s)
+}
+
+// patch says that so much is missing from a resource that it can only be laid over another one.
+func patch(spec *confdoc.Node, v1 bool) bool {
+	ends := spec.Get("target") != nil || !v1 && (spec.Get("clusters") != nil || spec.Get("connectCluster") != nil)
+	if spec.Get("mirrors") != nil {
+		return !ends && !v1
+	}
+	return !ends || !v1 && spec.Get("target") == nil && (spec.Get("clusters") == nil || spec.Get("connectCluster") == nil) || v1 && spec.Get("replicas") == nil
 }
 
 func (l *linter) clusterFieldsMissing(s *setup, c *confdoc.Node, path string, missing func(place, ...string)) {
@@ -260,10 +295,13 @@ func (l *linter) clusterFieldsMissing(s *setup, c *confdoc.Node, path string, mi
 		missing(at, path+"alias")
 	}
 	auth := c.Get("authentication")
-	if auth == nil {
+	if !auth.Is(confdoc.Map) {
 		return
 	}
-	at = place{s.file, auth.Line, auth.Column, ""}
+	at = place{s.file, c.Field("authentication").Line, c.Field("authentication").Column, ""}
+	if auth.Get("type") == nil {
+		missing(at, path+"authentication.type")
+	}
 	need := map[string][]string{"plain": {"username", "passwordSecret"}, "scram-sha-256": {"username", "passwordSecret"}, "scram-sha-512": {"username", "passwordSecret"}, "tls": {"certificateAndKey"}}[auth.Get("type").Text()]
 	for _, n := range need {
 		if auth.Get(n) == nil {
@@ -290,6 +328,9 @@ func (l *linter) fieldsOf(s *setup, n *confdoc.Node, path string, known []string
 			if onlyNear(f.Key, near, known) {
 				fix[0].Steps = []finding.Step{{Text: fmt.Sprintf("rename %s to %s", path+f.Key, path+near), File: s.file, Rename: path + near}}
 			}
+		case f.Key == "trustedCertificates":
+			text += " It belongs under tls."
+			fix = s.advice("Move %s under tls.", f.Key)
 		case strings.Contains(f.Key, ".") && !strings.HasSuffix(path, "config."):
 			text += " Settings of Kafka belong under config."
 			fix = s.advice("Move %s under config.", f.Key)

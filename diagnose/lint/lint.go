@@ -54,8 +54,12 @@ type linter struct {
 	workerFiles []workerFile
 }
 
+func newLinter(o Options) *linter {
+	return &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}, filters: map[filterKey]compiled{}}
+}
+
 func read(files []File, o Options) *linter {
-	l := &linter{o: o, order: map[string]int{}, seen: map[string]bool{}, marks: map[string][]place{}, secrets: map[string][]place{}, wrong: map[place]bool{}, filters: map[filterKey]compiled{}}
+	l := newLinter(o)
 	var connectors []conf.Connector
 	for i, f := range files {
 		if _, again := l.order[f.Name]; !again {
@@ -92,7 +96,7 @@ var (
 	flowRules = []func(*linter, *flow){(*linter).notEnabled, (*linter).checkpointConnector, (*linter).groupSync, (*linter).states, (*linter).refreshing, (*linter).intervals, (*linter).syncsOff, (*linter).syncsConflict,
 		(*linter).naming, (*linter).agree, (*linter).sharedFilters, (*linter).lostDefaults, (*linter).selfExcluded, (*linter).factors, (*linter).converters, (*linter).outranked,
 		(*linter).exactlyOnce}
-	setupRules = []func(*linter, *setup){(*linter).addresses, (*linter).credentials, (*linter).overwritten, (*linter).stated, (*linter).workerGroups}
+	setupRules = []func(*linter, *setup){(*linter).addresses, (*linter).credentials, (*linter).overwritten, (*linter).stated, (*linter).providersLost, (*linter).workerGroups}
 )
 
 // place is where a setting stands, or where a missing one would.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
@@ -32,21 +34,42 @@ func mirrorClass(b []byte) bool {
 	return false
 }
 
+// isProperties: some of its keys are MirrorMaker 2's, and most of its lines are settings. A program may hold either.
 func isProperties(b []byte) bool {
-	p, _ := confdoc.ParseProperties("", b)
-	if _, ok := p.Lookup("clusters"); ok || mirrorClass([]byte(p.Value("connector.class"))) {
-		return true
+	if !bytes.Contains(b, []byte("clusters")) && !bytes.Contains(b, []byte("->")) && !bytes.Contains(b, []byte(".")) {
+		return false
 	}
+	b, _, _ = mask(b, false)
+	p, _ := confdoc.ParseProperties("", b)
+	class, connector := p.Lookup("connector.class")
+	if connector && template(class.Value) == "" {
+		return mirrorClass([]byte(class.Value))
+	}
+	if _, ok := p.Lookup("clusters"); !ok && !slices.ContainsFunc(p.Entries, func(e confdoc.Entry) bool {
+		return flowKey.MatchString(e.Key) || strings.HasPrefix(strings.TrimSpace(e.Value), "->") && flowKey.MatchString(e.Key+strings.Join(strings.Fields(e.Value), "")) || ownKey.MatchString(e.Key) && isMM2(e.Key)
+	}) {
+		return false
+	}
+	settings := 0
 	for _, e := range p.Entries {
-		if strings.Contains(e.Key, "->") || strings.HasPrefix(strings.TrimSpace(e.Value), "->") || isMM2(e.Key) && strings.Contains(e.Key, ".") {
-			return true
+		if strings.HasPrefix(strings.TrimSpace(e.Value), "->") {
+			settings++
+		} else if i := strings.Index(e.Raw, e.Key); i >= 0 && settingKey.MatchString(e.Key) && strings.IndexAny(strings.TrimLeft(e.Raw[i+len(e.Key):], " \t"), "=:") == 0 || isStatement(e) || template(e.Key) != "" {
+			settings++
 		}
 	}
-	return false
+	return 2*settings >= len(p.Entries)
 }
 
+var (
+	flowKey    = regexp.MustCompile(`^[\w.{}$%¤Â-]+(?:->|→|=>)[\w.{}$%¤Â-]+`) // ¤ is a mark, of which Java reads each byte
+	settingKey = regexp.MustCompile(`^["']?[\w¤Â][\w.¤Â-]*(?:->[\w.¤Â-]+)?["']?$`)
+	// ownKey are settings that nobody else has.
+	ownKey = regexp.MustCompile(`^(?:sync|refresh|emit)\.|^(?:offset-syncs|checkpoints|heartbeats)\.|^replication\.policy|^(?:topics|groups)\.|^offset\.lag\.max$`)
+)
+
 func embedded(b []byte) bool {
-	return bytes.Contains(b, []byte("->")) && bytes.Contains(b, []byte("clusters")) && bytes.Contains(b, []byte(".enabled"))
+	return bytes.Contains(b, []byte("->")) && bytes.Contains(b, []byte("clusters")) && (bytes.Contains(b, []byte(".enabled")) || bytes.Contains(b, []byte(".bootstrap.servers")))
 }
 
 var (
@@ -60,7 +83,7 @@ func kindOf(b []byte) confdoc.Kind {
 	if k == confdoc.KindJSON || k == confdoc.KindBinary {
 		return k
 	}
-	if resourceHead.Match(b) && resourceKind.Match(b) {
+	if b := bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF")); resourceHead.Match(b) && resourceKind.Match(b) {
 		return confdoc.KindYAML // a ConfigMap holds lines of properties
 	}
 	if text, marks, _ := mask(b, false); len(marks) > 0 {
@@ -138,27 +161,39 @@ func (l *linter) tree(f File, k confdoc.Kind) []conf.Connector {
 		}
 		return nil
 	}
-	var connectors []conf.Connector
-	for _, d := range docs {
-		for _, n := range confdoc.Objects([]confdoc.Doc{d}) {
-			if conf.IsMirrorMaker2(n) {
-				l.strimzi(f.Name, n, blocks)
-				continue
-			}
-			found := conf.Connectors([]confdoc.Doc{{File: d.File, Root: n}})
-			for _, c := range found {
-				l.connector(c, blocks)
-			}
-			connectors = append(connectors, found...)
-			if len(found) == 0 {
-				l.within(f.Name, n)
-			}
-		}
+	if len(marks) > 0 {
+		unmask(docs, f.Bytes)
 	}
+	connectors := l.documents(f, docs, blocks)
 	if blocks {
 		l.markPartial(f.Name)
 	}
 	return connectors
+}
+
+// documents judges the resources of documents and gives their connectors.
+func (l *linter) documents(f File, docs []confdoc.Doc, blocks bool) []conf.Connector {
+	var connectors []conf.Connector
+	for _, n := range confdoc.Objects(docs) {
+		connectors = append(connectors, l.object(f, n, blocks)...)
+	}
+	return connectors
+}
+
+// object judges a resource, or gives the connectors that an object is or holds.
+func (l *linter) object(f File, n *confdoc.Node, blocks bool) []conf.Connector {
+	if conf.IsMirrorMaker2(n) {
+		l.strimzi(f.Name, n, blocks)
+		return nil
+	}
+	found := conf.Connectors([]confdoc.Doc{{File: f.Name, Root: n}})
+	for _, c := range found {
+		l.connector(c, blocks)
+	}
+	if len(found) == 0 {
+		return l.nested(f, n, blocks)
+	}
+	return found
 }
 
 // templated looks for Terraform's ${name}, which JSON and YAML can read within strings, but not everywhere.
@@ -205,16 +240,6 @@ func looseQuote(b []byte, before int) (line, col int) {
 		}
 	}
 	return 0, 0
-}
-
-// within looks for an mm2.properties that stands as a text in a document, such as in a ConfigMap.
-func (l *linter) within(file string, n *confdoc.Node) {
-	n.Walk(func(_ []string, f confdoc.Field) {
-		if v := f.Value; v.Is(confdoc.String) && strings.Count(v.Value, "\n") > 2 && confdoc.Sniff([]byte(v.Value)) == confdoc.KindProperties && embedded([]byte(v.Value)) {
-			// The text begins on the line after its key; so many empty lines before it keep the line numbers.
-			l.properties(file, append(bytes.Repeat([]byte("\n"), v.Line), v.Value...))
-		}
-	})
 }
 
 func (l *linter) markPartial(file string) {
@@ -298,11 +323,15 @@ func (l *linter) strimzi(file string, n *confdoc.Node, blocks bool) {
 // properties reads an mm2.properties.
 func (l *linter) properties(file string, b []byte) {
 	p, diags := confdoc.ParseProperties(file, b)
+	l.parsed(file, p, diags)
+}
+
+func (l *linter) parsed(file string, p *confdoc.Properties, diags []confdoc.Diagnostic) {
 	for _, d := range diags {
 		at := place{file: file, line: d.Line, col: d.Column}
 		if d.Fatal {
 			l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(d.Text), leads: "Java refuses the whole file, and MirrorMaker 2 does not start.", fixes: []finding.Fix{{Mode: dedicated, Text: "Correct this place."}}})
-		} else {
+		} else if !maskedAt(p, d.Line) {
 			l.add(say{slug: "malformed-line", severity: finding.Warning, at: at, because: sentence(d.Text), fixes: []finding.Fix{{Mode: dedicated, Text: "Write the line in ASCII, and save the file without a byte order mark."}}})
 		}
 	}
@@ -313,7 +342,7 @@ func (l *linter) properties(file string, b []byte) {
 			l.mark(place{file: file, line: e.Line, col: e.Column})
 		}
 	}
-	if e, ok := p.Lookup("clusters"); !ok || !opaque(e.Value) && !strings.ContainsAny(e.Value, `="'#`) { // else a fault of its own, and the aliases are not known
+	if e, ok := p.Lookup("clusters"); !ok || !opaque(e.Value) && !strings.ContainsAny(e.Value, `="'#`) && meantAliases(p, e.Value) == "" { // else a fault of its own, and the aliases are not known
 		s.Setup, _ = conf.Resolve(p, l.o.Version)
 	}
 	l.setups = append(l.setups, s)
@@ -327,8 +356,30 @@ func (l *linter) properties(file string, b []byte) {
 	l.entries(s)
 	for _, f := range s.flows {
 		e, _ := f.Get(conf.Source, "enabled")
-		f.meant = l.wrong[place{e.File, e.Line, e.Column, e.Written}] && strings.Contains(strings.ToLower(e.Value), "true")
+		f.meant = (l.wrong[place{e.File, e.Line, e.Column, e.Written}] || strings.TrimSpace(e.Value) != e.Value) && strings.Contains(strings.ToLower(e.Value), "true") || l.forgotten(f)
 	}
+}
+
+// maskedAt says that what is beyond ASCII on a line stands for template text.
+func maskedAt(p *confdoc.Properties, line int) bool {
+	for _, e := range p.Entries {
+		if e.Line == line {
+			rest := strings.ReplaceAll(e.Raw, masked, "")
+			return strings.Contains(e.Raw, masked) && strings.IndexFunc(rest, func(r rune) bool { return r > '~' }) < 0
+		}
+	}
+	return false
+}
+
+// meantAliases gives the list of clusters that was meant where something else than commas separates it; "" where nothing is wrong.
+func meantAliases(p *confdoc.Properties, value string) string {
+	for _, a := range mm2.SplitList(value) {
+		if !strings.ContainsAny(a, " \t;[]()") || p.Value(a+".bootstrap.servers") != "" {
+			continue
+		}
+		return strings.Join(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t,;[]()", r) }), ", ")
+	}
+	return ""
 }
 
 // isStatement: a line of a template, which Java would read as a key.
@@ -355,12 +406,14 @@ func (s *setup) lineOf(f *conf.Flow) place {
 	return place{s.file, e.Line, e.Column, e.Key}
 }
 
-// sentence gives a text a capital and a full stop.
+// sentence gives a text a capital and a full stop. The name of a field stays as it is.
 func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	s = strings.ToUpper(s[:1]) + s[1:]
+	if first, _, _ := strings.Cut(s, " "); strings.ToLower(first) == first && !strings.Contains(first, ".") {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
 	if !strings.HasSuffix(s, ".") {
 		s += "."
 	}
@@ -371,7 +424,7 @@ func sentence(s string) string {
 // cannot be read is a finding, where it was asked for by name.
 func Foreign(b []byte) bool {
 	if Recognised(b) {
-		return false
+		return silent(b)
 	}
 	switch kindOf(b) {
 	case confdoc.KindEmpty, confdoc.KindBinary:

@@ -52,12 +52,32 @@ func (l *linter) separator(f *flow, r conf.Reader) {
 	if !ok || e.IsDefault() || v != "" {
 		return
 	}
-	text := "replication.policy.separator is empty: remote topics are alias and topic without anything between, so that MirrorMaker 2 cannot tell an alias from a name, nor see that a topic went round."
-	if f.in.atLeast(3, 1, 0) {
-		text += " From 3.1 on the internal topics lose their separators as well (mm2-offset-syncs" + f.Target + "internal)."
+	at := f.where(r, e, "replication.policy.separator")
+	inner := " From 3.1 on the internal topics lose their separators as well (mm2-offset-syncs" + f.Target + "internal)."
+	if l.keepsNames(f, r) {
+		if f.in.atLeast(3, 1, 0) && f.separates(r) {
+			l.add(say{slug: "blank-separator", severity: finding.Warning, at: at, flow: f.Name(), because: "replication.policy.separator is empty. A policy that keeps topic names does not need it." + inner, leads: "Internal topics change their names, and tools do not find them.", fixes: f.in.advice("Remove the line.")})
+		}
+		return
 	}
-	l.add(say{slug: "blank-separator", severity: finding.Warning, at: f.where(r, e, "replication.policy.separator"), flow: f.Name(), because: text, leads: "Internal topics change their names, and tools do not find them.",
+	text := "replication.policy.separator is empty: remote topics are alias and topic without anything between, so that MirrorMaker 2 cannot tell an alias from a name, nor see that a topic went round."
+	if f.in.atLeast(3, 1, 0) && f.separates(r) {
+		text += inner
+	}
+	l.add(say{slug: "blank-separator", severity: finding.Warning, at: at, flow: f.Name(), because: text, leads: "Internal topics change their names, and tools do not find them.",
 		fixes: f.in.advice("Remove the line. To keep topic names use replication.policy.class = %s.", mm2.IdentityPolicyClass)})
+}
+
+// keepsNames says that a connector's policy gives remote topics the names that they have.
+func (l *linter) keepsNames(f *flow, r conf.Reader) bool {
+	class, _, _ := l.text(f, r, "replication.policy.class")
+	return class == mm2.IdentityPolicyClass || class == mm2.StrimziIdentityPolicyClass || class == mm2.AWSIdentityPolicyClass
+}
+
+// separates says that the separator stands in the names of internal topics as well (3.1.0; KIP-949 can switch it off).
+func (f *flow) separates(r conf.Reader) bool {
+	on, _, err := f.Bool(r, "replication.policy.internal.topic.separator.enabled")
+	return err != nil || on || !f.in.atLeast(3, 5, 2)
 }
 
 func (l *linter) policy(f *flow, r conf.Reader) {
@@ -68,9 +88,13 @@ func (l *linter) policy(f *flow, r conf.Reader) {
 	at := f.where(r, e, "replication.policy.class")
 	switch v {
 	case mm2.DefaultPolicyClass, mm2.IdentityPolicyClass:
-	case mm2.StrimziIdentityPolicyClass, mm2.AWSIdentityPolicyClass:
+	case mm2.AWSIdentityPolicyClass:
 		if f.in.atLeast(3, 0, 0) {
-			l.add(say{slug: "legacy-policy-class", severity: finding.Warning, at: at, flow: f.Name(), because: v + " comes from a time when Kafka had no identity policy of its own; newer images do not have the class any more.", leads: "After an upgrade the connectors fail.", fixes: f.in.inPlace(at, mm2.IdentityPolicyClass)})
+			l.add(say{slug: "legacy-policy-class", severity: finding.Info, at: at, flow: f.Name(), because: v + " is a sample of AWS from a time when Kafka had no policy that keeps topic names; its jar must lie beside MirrorMaker 2 wherever the connectors run.", leads: "Without the jar the connectors fail.", fixes: f.in.inPlace(at, mm2.IdentityPolicyClass)})
+		}
+	case mm2.StrimziIdentityPolicyClass:
+		if f.in.atLeast(3, 0, 0) {
+			l.add(say{slug: "legacy-policy-class", severity: finding.Warning, at: at, flow: f.Name(), because: v + " comes from a time when Kafka had no identity policy of its own; images of Strimzi from 0.46 on do not have the class any more.", leads: "After an upgrade the connectors fail.", fixes: f.in.inPlace(at, mm2.IdentityPolicyClass)})
 		}
 	default:
 		if strings.HasPrefix(v, "org.apache.kafka.") {
@@ -112,8 +136,16 @@ func (l *linter) agree(f *flow) {
 		default:
 			fix = f.in.inPlace(at, a)
 		}
-		because := fmt.Sprintf(x.because, name(a), name(b)) + "; each reads its own configuration, and nothing compares them."
-		l.add(say{slug: x.slug, severity: finding.Error, at: at, flow: f.Name(), because: sentence(because), leads: x.leads, fixes: fix, also: []place{also}})
+		because, leads := fmt.Sprintf(x.because, name(a), name(b)), x.leads
+		if x.key == "replication.policy.separator" && (l.keepsNames(f, conf.Source) || l.keepsNames(f, conf.Checkpoint)) {
+			if !f.in.atLeast(3, 1, 0) || !f.separates(conf.Source) && !f.separates(conf.Checkpoint) {
+				continue // no name has it
+			}
+			because = fmt.Sprintf("in the names of internal topics the source connector writes %s between the words, and the checkpoint connector %s", name(a), name(b))
+			leads = "The two use different offset-syncs topics, and no offset is ever translated."
+		}
+		because += "; each reads its own configuration, and nothing compares them."
+		l.add(say{slug: x.slug, severity: finding.Error, at: at, flow: f.Name(), because: sentence(because), leads: leads, fixes: fix, also: []place{also}})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 )
 
 // masked stands where template text was, in a text that could not be parsed with it.
@@ -86,6 +87,33 @@ func maskLine(line []byte, at int, json, quoted bool, marks *[]int) bool {
 	}
 	inString(line[pos:], quoted)
 	return false // a JSON string ends on its line
+}
+
+// unmask gives values that hold marks the text that stands in the file.
+func unmask(docs []confdoc.Doc, file []byte) {
+	file = bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF"))
+	var walk func(n *confdoc.Node)
+	walk = func(n *confdoc.Node) {
+		if n == nil {
+			return
+		}
+		if n.Is(confdoc.String) && n.End > n.Start && n.End <= len(file) && strings.Contains(n.Value, masked) {
+			text := string(file[n.Start:n.End])
+			if q := text[0]; (q == '"' || q == '\'') && len(text) > 1 && text[len(text)-1] == q {
+				text = text[1 : len(text)-1]
+			}
+			n.Value = text
+		}
+		for _, f := range n.Fields {
+			walk(f.Value)
+		}
+		for _, item := range n.Items {
+			walk(item)
+		}
+	}
+	for _, d := range docs {
+		walk(d.Root)
+	}
 }
 
 func fill(b []byte) {

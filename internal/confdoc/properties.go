@@ -76,6 +76,16 @@ func (p *Properties) Under(prefix string) []Entry {
 	return out
 }
 
+// Gather puts all entries at one place: that of a text which stands somewhere else, and whose own lines nobody sees.
+func (p *Properties) Gather(line, column int) {
+	for _, list := range [][]Entry{p.Entries, p.inForce} {
+		for i := range list {
+			e := &list[i]
+			e.Line, e.EndLine, e.ValueLine, e.Column, e.ValueColumn = line, line, line, column, column
+		}
+	}
+}
+
 func (p *Properties) index() {
 	for i, e := range p.Entries {
 		if p.last[e.Key] == i {

@@ -143,6 +143,11 @@ func TestSniff(t *testing.T) {
 		{"apiVersion: kafka.strimzi.io/v1\nkind: KafkaMirrorMaker2\nspec:\n  replicas: 1\n", KindYAML},
 		{"mirrors:\n  - sourceCluster: a\n    groupsPattern: .*\n", KindYAML},
 		{"mirrormaker:\n  config: |\n    a=b\n", KindYAML},
+		{"services:\n  x:\n    command:\n    - |\n      a=b\n      c=d\n      e=f\n", KindYAML},
+		{"configs:\n  x:\n    content: |-\n      a=b\n      c=d\n      e=f\n  y:\n    content: >2\n        a=b\n", KindYAML},
+		{"a = |\n b=c\nd: e\n", KindProperties},
+		{"{apiVersion: x, kind: y,\n  spec: {}}\n", KindYAML},
+		{"{{ x }}\na = b\n", KindProperties},
 		{"\x1f\x8b\x08", KindBinary},
 		{"a=b\x00c", KindBinary},
 	} {

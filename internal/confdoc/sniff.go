@@ -71,11 +71,27 @@ func yamlParent(text []byte) bool {
 	if rest = bytes.TrimSpace(rest); !ok || len(rest) == 0 || rest[0] == '#' {
 		return ok
 	}
-	if rest[0] == '>' {
-		rest = bytes.TrimLeft(rest, ">-+")
-		return len(rest) == 0
+	return yamlBlock(rest)
+}
+
+// yamlBlock: a block scalar begins.
+func yamlBlock(text []byte) bool {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 || text[0] != '|' && text[0] != '>' {
+		return false
 	}
-	return len(rest) == 1 && rest[0] == '|'
+	text = bytes.TrimLeft(bytes.TrimLeft(text[1:], "-+0123456789"), " \t")
+	return len(text) == 0 || text[0] == '#'
+}
+
+// yamlFlow: a map in braces whose first key has no quotes.
+func yamlFlow(b []byte) bool {
+	b, ok := bytes.CutPrefix(bytes.TrimSpace(b), []byte("{"))
+	if !ok {
+		return false
+	}
+	rest, ok := yamlKey(bytes.TrimSpace(b))
+	return ok && len(rest) > 0 && bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0
 }
 
 // yamlPair: a key and its value.
@@ -100,9 +116,13 @@ func Sniff(b []byte) Kind {
 	if bytes.IndexByte(b, 0) >= 0 || bytes.HasPrefix(b, []byte{0x1f, 0x8b}) || bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return KindBinary
 	}
-	if jsonStart(b) {
+	switch {
+	case jsonStart(b):
 		return KindJSON
+	case yamlFlow(b):
+		return KindYAML
 	}
+	block := -1 // the indentation of what a block scalar belongs to, while its lines go by
 	var assignments, nested, first int
 	var head, mark, parent bool
 	for len(b) > 0 {
@@ -116,6 +136,10 @@ func Sniff(b []byte) Kind {
 		if len(text) == 0 || text[0] == '#' || text[0] == '!' {
 			continue
 		}
+		if block >= 0 && len(line)-len(bytes.TrimLeft(line, " ")) > block {
+			continue
+		}
+		block = blockUnder(line)
 		first++
 		switch {
 		case first == 1 && string(text) == "---":
@@ -142,4 +166,22 @@ func Sniff(b []byte) Kind {
 		return KindYAML
 	}
 	return KindProperties
+}
+
+// blockUnder gives the indentation of what a block scalar that begins on the line belongs to; -1 where none begins. What stands in it, such
+// as a properties file, does not tell what the text is.
+func blockUnder(line []byte) int {
+	text := bytes.TrimLeft(line, " ")
+	item := false
+	for bytes.HasPrefix(text, []byte("- ")) {
+		text, item = bytes.TrimLeft(text[2:], " "), true
+	}
+	at := len(line) - len(text)
+	if rest, ok := yamlKey(text); ok && len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\t') && yamlBlock(rest) {
+		return at
+	}
+	if item && yamlBlock(text) {
+		return at - 2
+	}
+	return -1
 }

@@ -21,6 +21,8 @@ type Connector struct {
 	Config       *confdoc.Node
 	// Managed: the worker is a service's, such as MSK Connect.
 	Managed bool
+	// State is what a KafkaConnector resource asks for: running, paused, stopped; without a file where it asks for nothing.
+	State Effective
 }
 
 // Connectors finds the connectors of MirrorMaker 2 in a tree: {"name", "config"}, a flat object with connector.class, lists of
@@ -43,7 +45,8 @@ func connectorsOf(file string, n *confdoc.Node) []Connector {
 			return nil
 		}
 		at := n.Get("spec").Field("class")
-		return []Connector{{Reader: r, Name: n.Get("metadata", "name").Text(), File: file, Line: at.Line, Column: at.Column, Config: n.Get("spec", "config")}}
+		state, _ := (&resource{file: file, m: Mirror{APIVersion: n.Get("apiVersion").Text()}}).state(n.Get("spec"), "spec")
+		return []Connector{{Reader: r, Name: n.Get("metadata", "name").Text(), File: file, Line: at.Line, Column: at.Column, Config: n.Get("spec", "config"), State: state}}
 	}
 	config, managed := n, false
 	if c := n.Get("config"); c.Is(confdoc.Map) {
@@ -128,7 +131,7 @@ func ResolveConnectors(cs []Connector, v mm2.Version) *Setup {
 		given := settings{}
 		for _, f := range c.Config.Effective() {
 			if f.Value.Scalar() {
-				given.put(f.Key, Effective{Value: f.Value.Text(), Written: f.Key, File: c.File, Line: f.Line, Column: f.Column, Rule: RuleConnect})
+				given.put(f.Key, Effective{Value: Truth(f.Value), Written: f.Key, File: c.File, Line: f.Line, Column: f.Column, Rule: RuleConnect})
 			}
 		}
 		source, target := trim(given["source.cluster.alias"].Value), trim(given["target.cluster.alias"].Value)
@@ -137,11 +140,14 @@ func ResolveConnectors(cs []Connector, v mm2.Version) *Setup {
 		}
 		f, ok := s.Flow(source + "->" + target)
 		if !ok {
-			f = &Flow{Source: source, Target: target, version: v, own: map[Reader]settings{}, base: given, worker: settings{}}
+			f = &Flow{Source: source, Target: target, version: v, own: map[Reader]settings{}, base: given, worker: settings{}, states: map[Reader]Effective{}}
 			s.Flows = append(s.Flows, f)
 		}
 		if _, ok := f.own[c.Reader]; !ok {
 			f.own[c.Reader] = given
+			if c.State.File != "" {
+				f.states[c.Reader] = c.State
+			}
 		}
 		f.Enabled = f.Enabled || c.Reader != Heartbeat
 		f.base = f.own[f.lead()]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
@@ -222,7 +223,7 @@ func (r *resource) v1beta2() {
 		if !ok {
 			continue
 		}
-		if r.m.WorkerOn != ends[1].alias {
+		if r.m.WorkerOn != ends[1].alias && !sameAddress(byAlias[r.m.WorkerOn].n, ends[1].n) {
 			at := connect
 			if at == nil {
 				at = r.spec
@@ -236,6 +237,11 @@ func (r *resource) v1beta2() {
 		}
 		r.mirror(m, i, ends[0], ends[1], worker)
 	}
+}
+
+// sameAddress: the worker may be attached to the target under another alias.
+func sameAddress(a, b *confdoc.Node) bool {
+	return a.Get("bootstrapServers").Scalar() && a.Get("bootstrapServers").Text() == b.Get("bootstrapServers").Text()
 }
 
 func (r *resource) aliases() []string {
@@ -421,7 +427,7 @@ func (r *resource) state(c *confdoc.Node, path string) (Effective, bool) {
 	if f := c.Field("state"); f != nil && f.Value.Scalar() {
 		return r.field(*f, path+".state", RuleConnector), true
 	}
-	if f := c.Field("pause"); f != nil && Truth(f.Value) == "true" {
+	if f := c.Field("pause"); f != nil && Truth(f.Value) == "true" && !isV1(r.m.APIVersion) { // v1 has no such field
 		e := r.field(*f, path+".pause", RuleConnector)
 		e.Value = "paused"
 		return e, true
@@ -481,6 +487,10 @@ func Truth(n *confdoc.Node) string {
 	switch n.Kind {
 	case confdoc.Bool:
 		return strings.ToLower(v)
+	case confdoc.Number:
+		if i, err := strconv.ParseInt(v, 0, 64); err == nil && strings.ContainsAny(v, "_0x") {
+			return strconv.FormatInt(i, 10) // YAML's 0600 and 1_000
+		}
 	case confdoc.String:
 		if plain && slices.Contains([]string{"y", "Y", "yes", "Yes", "YES", "on", "On", "ON"}, v) {
 			return "true"
