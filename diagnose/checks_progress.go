@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -65,9 +67,17 @@ func (s subject) standing() (before groupPartition, ok bool) {
 	return before, ok0 && ok1 && end1 > end0
 }
 
-// pauseBudget is how far apart two looks must lie, ms, for a copy that rested to be an open question: a healthy source connector that
-// works mirrors a record within a second or two.
-const pauseBudget = 15_000
+// pauseBudget is how far apart two looks must lie, ms, for a copy that rested to be an open question: a source connector that works
+// mirrors a record within a second or two of fetching it, which fetch.max.wait.ms may put off (500 by default).
+func (f *flowView) pauseBudget() int64 {
+	ms := int64(15_000)
+	if e, st := f.sourceConsumer(keyMaxWait).Get(); st == snapshot.Known {
+		if n, err := strconv.ParseInt(strings.TrimSpace(e.Value), 10, 64); err == nil && n > 0 {
+			ms += n
+		}
+	}
+	return ms
+}
 
 // fewMarkers is how many transaction markers may stand side by side at the end of a log that had no holes before.
 const fewMarkers = 10
@@ -77,7 +87,7 @@ const fewMarkers = 10
 // last moment.
 func (s subject) pausing() (waits int64, since bool) {
 	f := s.flow
-	before, ok := s.resting(pauseBudget)
+	before, ok := s.resting(f.pauseBudget())
 	if !ok {
 		return 0, false
 	}
@@ -148,7 +158,7 @@ func (f *flowView) pauses() *snapshot.Gap {
 	why := fmt.Sprintf("in %s nothing was written to the copies of %s (such as %s-%d), although %s %s: MirrorMaker 2 is being restarted, or mirrors no more; ",
 		age(f.sinceBefore()), finding.Count(int(parts), "partition"), first.topic, first.part, finding.Count(int(all), "offset"), how)
 	if f.sinceBefore() < f.stillBudget() {
-		why += fmt.Sprintf("--observe %s tells", time.Duration(f.stillBudget()+pauseBudget)*time.Millisecond)
+		why += fmt.Sprintf("--observe %s tells", time.Duration(f.stillBudget()+f.pauseBudget())*time.Millisecond)
 	} else {
 		why += "look for errors about these topics in its log"
 	}
@@ -197,19 +207,25 @@ func (s subject) nextOf(before groupPartition) (next int64, moved bool, gap *sna
 
 func stallUnknown(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
+	var open *snapshot.Gap
 	if before, ok := s.standing(); ok {
-		next, _, gap := s.nextOf(before)
-		if end := before.sourcePartition().Or(snapshot.Partition{}).End.Or(0); gap == nil && f.readsCommitted() && end-next > s.gp.holes() {
+		next, moved, gap := s.nextOf(before)
+		end := before.sourcePartition().Or(snapshot.Partition{}).End.Or(0)
+		if gap == nil && f.readsCommitted() && end-next > s.gp.holes() {
 			if _, held := s.heldBack(before); !held {
 				return &snapshot.Gap{Code: "undetermined", Why: "the source is read with isolation.level=read_committed: what lies behind the mirrored records may be aborted ones, which are never mirrored"}
 			}
 		}
-		return gap
-	}
-	if waits, _ := s.pausing(); waits > 0 {
-		if gap := f.pauses(); gap != nil {
-			return gap
+		if gap == nil && (moved || end-next > s.gp.holes()) {
+			return nil // the check tells
 		}
+		open = gap
+	}
+	if waits, _ := s.pausing(); waits > 0 && f.pauses() != nil {
+		return f.pauses()
+	}
+	if open != nil {
+		return open
 	}
 	// One look: a position that was stored long ago, and records behind it.
 	p, st := f.position(s.topic, s.gp.part).Get()

@@ -42,7 +42,7 @@ type heart struct {
 
 // pulse says whether MirrorMaker 2 works, and in words what shows that it does not.
 func (f *flowView) pulse() (p pulse, why string) {
-	f.v.touch(finding.Heartbeats | finding.EarlierLook | finding.Tasks | finding.Settings)
+	f.v.touch(finding.Heartbeats | finding.EarlierLook | finding.Tasks | finding.Settings | finding.SyncsTopic | finding.CheckpointSet | finding.SourcePositions)
 	if f.heart == nil {
 		f.heart = &heart{}
 		f.heart.pulse, f.heart.why = f.feel()
@@ -59,7 +59,7 @@ func (f *flowView) feel() (p pulse, why string) {
 		switch {
 		case still >= silence+10*interval:
 			return silent, why
-		case still >= lateness+10*interval:
+		case still >= lateness+10*interval, f.beatStood(interval):
 			return faint, why
 		}
 		return beating, ""
@@ -69,6 +69,10 @@ func (f *flowView) feel() (p pulse, why string) {
 		if f.onConnect() && t.Time == 0 && t.Connector == connSource && t.Task >= 0 && t.State == "RUNNING" {
 			return beating, ""
 		}
+	}
+	// Whatever it wrote a moment ago is as good as a heartbeat; whatever it has not written proves nothing.
+	if s, ok := f.lastSign(); ok && f.v.began-s.at < lateness+10_000 {
+		return beating, ""
 	}
 	return unheard, ""
 }
@@ -82,12 +86,7 @@ func (f *flowView) missedBeats() (still, interval int64, ok bool) {
 	if on, _, told := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || told && !on {
 		return 0, interval, false
 	}
-	for _, t := range f.Tasks.Or(nil) {
-		if t.State == "RUNNING" {
-			beat = max(beat, t.Time) // its first heartbeat comes a moment after its start
-		}
-	}
-	still = f.v.began - beat
+	still = f.v.began - max(beat, f.newestStart()) // its first heartbeat comes a moment after its start
 	if f.earlier == nil {
 		return still, interval, true
 	}
@@ -100,6 +99,16 @@ func (f *flowView) missedBeats() (still, interval int64, ok bool) {
 		still = max(still, f.sinceBefore())
 	}
 	return still, interval, true
+}
+
+// newestStart is when a connector or task last went to RUNNING, ms; 0 where that is not told.
+func (f *flowView) newestStart() (at int64) {
+	for _, t := range f.Tasks.Or(nil) {
+		if t.State == "RUNNING" {
+			at = max(at, t.Time)
+		}
+	}
+	return at
 }
 
 // patience is how long a second look may be put off by itself, ms.
@@ -115,6 +124,15 @@ func (v *View) beatsAsk() []Ask {
 		}
 	}
 	return nil
+}
+
+// beatStood says that two looks, which do not depend on any clock of others, saw the same heartbeat for longer than a jitter.
+func (f *flowView) beatStood(interval int64) bool {
+	if f.earlier == nil || f.sinceBefore() < max(lateness, fewBeats*interval) {
+		return false
+	}
+	before, st := f.earlier.Heartbeat.Get()
+	return st == snapshot.Known && before == f.Heartbeat.Or(0) && f.v.began-f.newestStart() >= lateness+10*interval
 }
 
 // fewBeats is after how many intervals without a heartbeat two looks prove that it was no mere jitter.

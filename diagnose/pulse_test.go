@@ -54,6 +54,9 @@ func TestPulse(t *testing.T) {
 	beat := func(age int64) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) { s.Flows[0].Heartbeat = snapshot.Is(s.Taken - age) }
 	}
+	every := func(s *snapshot.Snapshot, seconds string) {
+		change(&s.Flows[0].Running, func(c *snapshot.Connectors) { put(&c.Heartbeat, keyBeatInterval, seconds) })
+	}
 	off := func(s *snapshot.Snapshot) {
 		for _, c := range []*snapshot.Fact[snapshot.Connectors]{&s.Flows[0].Configured, &s.Flows[0].Running} {
 			change(c, func(c *snapshot.Connectors) { put(&c.Heartbeat, keyBeatEnabled, "false") })
@@ -76,9 +79,18 @@ func TestPulse(t *testing.T) {
 		{name: "the same, and the connectors started 30 s ago", now: func(s *snapshot.Snapshot) { beat(191_000)(s); states(s, "RUNNING", s.Taken-30_000) }, verdict: Unknown, running: "unknown", ask: 5000},
 		{name: "the same, and they started 5 s ago", now: func(s *snapshot.Snapshot) { beat(191_000)(s); states(s, "RUNNING", s.Taken-5000) }, verdict: Healthy, running: "yes"},
 		{name: "heartbeats are off", now: func(s *snapshot.Snapshot) { beat(3600_000)(s); off(s) }, verdict: Healthy, running: "untold"},
+		{name: "they are off, and a checkpoint is new", now: func(s *snapshot.Snapshot) {
+			beat(3600_000)(s)
+			off(s)
+			change(&s.Flows[0].Checkpointed, func(c *snapshot.Checkpoints) { c.Last = s.Taken - 10_000 })
+		}, verdict: Healthy, running: "yes"},
 		{name: "two looks: the same heartbeat", first: beat(500), apart: 20_000, now: beat(20_500), verdict: Unknown, running: "unknown"},
 		{name: "the same by a clock that is ahead", first: beat(-60_000), apart: 20_000, now: beat(-40_000), verdict: Unknown, running: "unknown"},
-		{name: "the same for 10 s", first: beat(500), apart: 10_000, now: beat(10_500), verdict: Healthy, running: "yes"},
+		{name: "the same for 11 s", first: beat(500), apart: 11_000, now: beat(11_500), verdict: Unknown, running: "unknown"},
+		{name: "the same for 9 s", first: beat(500), apart: 9000, now: beat(9500), verdict: Healthy, running: "yes"},
+		{name: "the same for 11 s, of connectors that have just started", first: beat(600_000), apart: 11_000, now: func(s *snapshot.Snapshot) { beat(611_000)(s); states(s, "RUNNING", s.Taken-5000) }, verdict: Healthy, running: "yes"},
+		{name: "one every 5 s, the same for 21 s", first: func(s *snapshot.Snapshot) { beat(2000)(s); every(s, "5") }, apart: 21_000, now: func(s *snapshot.Snapshot) { beat(23_000)(s); every(s, "5") }, verdict: Unknown, running: "unknown"},
+		{name: "one every 5 s, the same for 15 s", first: func(s *snapshot.Snapshot) { beat(2000)(s); every(s, "5") }, apart: 15_000, now: func(s *snapshot.Snapshot) { beat(17_000)(s); every(s, "5") }, verdict: Healthy, running: "yes"},
 		{name: "they go on by a clock that is five minutes behind", first: beat(300_000), apart: 5000, now: beat(300_500), verdict: Healthy, running: "yes"},
 		{name: "they went on and stopped 40 s before the second look", first: beat(500), apart: 120_000, now: beat(40_000), verdict: Unknown, running: "unknown"},
 		{name: "stopped four minutes before the second look", first: beat(500), apart: 300_000, now: beat(240_000), verdict: Broken, running: "no"},
@@ -131,10 +143,14 @@ func TestPause(t *testing.T) {
 		{"behind, and the copy goes on", 20_000, 310, 400, 211, nil, Healthy},
 		{"behind for 10 s", 10_000, 310, 400, 210, nil, Healthy},
 		{"records that came after the first look", 20_000, 210, 310, 210, nil, Unknown},
+		{"records that came after the first look, for longer", 150_000, 210, 310, 210, nil, Unknown},
 		{"a few that did", 20_000, 210, 220, 210, nil, Healthy},
 		{"all is idle", 20_000, 210, 210, 210, nil, Healthy},
 		{"markers at the end of an idle log", 20_000, 220, 220, 210, nil, Healthy},
 		{"the source task has just started", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) { states(s, "RUNNING", s.Taken-20_000) }, Healthy},
+		{"the source's consumer may wait for half a minute", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) {
+			change(&s.Flows[0].Running, func(c *snapshot.Connectors) { put(&c.Source, "source.consumer."+keyMaxWait, "30000") })
+		}, Healthy},
 		{"records are dropped on the way", 20_000, 310, 400, 210, func(s *snapshot.Snapshot) {
 			s.Flows[0].Positions = snapshot.Is([]snapshot.Position{{Topic: "orders", Offset: 390}})
 			s.Earlier.Flows[0].Positions = snapshot.Is([]snapshot.Position{{Topic: "orders", Offset: 300}})

@@ -29,6 +29,7 @@ const (
 	keySyncsEnabled    = "emit.offset-syncs.enabled"
 	keyOffsetReset     = "auto.offset.reset"
 	keyIsolation       = "isolation.level"
+	keyMaxWait         = "fetch.max.wait.ms"
 	connSource         = "MirrorSourceConnector"
 	connCheckpoint     = "MirrorCheckpointConnector"
 	connHeartbeat      = "MirrorHeartbeatConnector"

@@ -30,6 +30,7 @@ var ownKeys = []string{
 	"replication.factor", "offset-syncs.topic.replication.factor", "checkpoints.topic.replication.factor", "heartbeats.topic.replication.factor",
 	"sync.topic.acls.enabled", "sync.topic.configs.enabled", "use.defaults.from", "add.source.alias.to.metrics",
 	"config.action.reload", "transaction.boundary",
+	"source.cluster.fetch.max.wait.ms", "consumer.fetch.max.wait.ms", "source.consumer.fetch.max.wait.ms",
 	"consumer.auto.offset.reset", "source.consumer.auto.offset.reset", "producer.acks", "target.producer.acks", "producer.override.acks",
 }
 
