@@ -132,7 +132,7 @@ func (f *flowView) beatStood(interval int64) bool {
 		return false
 	}
 	before, st := f.earlier.Heartbeat.Get()
-	return st == snapshot.Known && before == f.Heartbeat.Or(0) && f.v.began-f.newestStart() >= lateness+10*interval
+	return st == snapshot.Known && before == f.Heartbeat.Or(0) && f.earlier.v.began-f.newestStart() >= lateness // else its first one is still to come
 }
 
 // fewBeats is after how many intervals without a heartbeat two looks prove that it was no mere jitter.
