@@ -146,6 +146,15 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 			continue
 		}
 		v := workerKey(f.Key, level{reader: conf.Worker, version: s.version, mode: s.mode, value: f.Value.Text()})
+		if kind, rest, ok := clientOfCluster(f.Key, v); ok && !(worker && kind != "consumer") && !hasPrefix(f.Key, forbiddenPrefixes) {
+			meant := "consumer." + rest + " under sourceConnector.config"
+			if kind == "producer" {
+				meant = "producer." + rest + " under the config of the target cluster"
+			} else if kind == "admin" {
+				meant = "admin." + rest + " under the connectors' config"
+			}
+			v = v.but("wrong-prefix", finding.Warning, meant, "The clients of MirrorMaker 2 take addresses and security from a cluster's config, and nothing else: %s has no effect there.", f.Key)
+		}
 		switch {
 		case worker && isV1(s) && newFields[f.Key] != "":
 			v = v.but("operator-managed-key", finding.Info, newFields[f.Key], "v1 of the resource has a field of its own for %s, %s, which wins.", f.Key, newFields[f.Key])
@@ -166,6 +175,20 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 
 // newFields are fields of the target that v1 has in the place of settings of the worker.
 var newFields = map[string]string{"group.id": "spec.target.groupId", "config.storage.topic": "spec.target.configStorageTopic", "offset.storage.topic": "spec.target.offsetStorageTopic", "status.storage.topic": "spec.target.statusStorageTopic"}
+
+// clientOfCluster tells which client a setting in a cluster's config was meant for. Behind source.cluster. and target.cluster., where the
+// operator puts them, MirrorMaker 2 knows no settings of single clients; only the worker reads its producer's and admin client's.
+func clientOfCluster(key string, v verdict) (kind, rest string, ok bool) {
+	for _, kind := range []string{"consumer", "producer", "admin"} {
+		if rest, ok := strings.CutPrefix(key, kind+"."); ok && !isMM2(key) {
+			return kind, rest, true
+		}
+	}
+	if k, known := conf.LookupKafkaKey(key); known && v.slug == "wrong-prefix" && k.Of&(conf.OfProducer|conf.OfConsumer) != 0 {
+		return strings.TrimSuffix(clientOf(k.Of), "."), key, true
+	}
+	return "", "", false
+}
 
 func isClient(key string) bool {
 	k, ok := conf.LookupKafkaKey(key)
@@ -322,12 +345,19 @@ func (l *linter) fieldsOf(s *setup, n *confdoc.Node, path string, known []string
 		text := fmt.Sprintf("%s of KafkaMirrorMaker2 has no field %s%s.", api, path, f.Key)
 		fix := s.advice("Remove the field.")
 		switch near := nearest(f.Key, known); {
-		case near != "":
+		case near != "" && !strings.HasSuffix(f.Key, "BlacklistPattern"):
 			text += " " + near + " may be meant."
 			fix = s.advice("Write %s instead of %s.", near, f.Key)
 			if onlyNear(f.Key, near, known) {
 				fix[0].Steps = []finding.Step{{Text: fmt.Sprintf("rename %s to %s", path+f.Key, path+near), File: s.file, Rename: path + near}}
 			}
+		case strings.HasSuffix(f.Key, "BlacklistPattern"):
+			meant := strings.Replace(f.Key, "Blacklist", "Exclude", 1)
+			text += " " + meant + " is its new name."
+			fix = s.advice("Write %s instead of %s.", meant, f.Key)
+			fix[0].Steps = []finding.Step{{Text: fmt.Sprintf("rename %s to %s", path+f.Key, path+meant), File: s.file, Rename: path + meant}}
+		case f.Key == "pause":
+			fix = s.advice("Write state: paused.")
 		case f.Key == "trustedCertificates":
 			text += " It belongs under tls."
 			fix = s.advice("Move %s under tls.", f.Key)

@@ -249,11 +249,14 @@ func (l *linter) markPartial(file string) {
 	}
 }
 
-// connect makes one set-up of all connectors that were given.
+// connect makes a set-up of the connectors that were given, and further ones of those that are there more than once.
 func (l *linter) connect(cs []conf.Connector) {
-	if len(cs) == 0 {
-		return
+	for _, set := range sets(cs) {
+		l.connectors(set)
 	}
+}
+
+func (l *linter) connectors(cs []conf.Connector) {
 	mode := connect
 	if cs[0].Managed {
 		mode = managed
