@@ -163,7 +163,7 @@ func (l *linter) tree(f File, k confdoc.Kind) []conf.Connector {
 	if len(marks) > 0 {
 		unmask(docs, f.Bytes)
 	}
-	connectors := l.documents(f, docs, blocks)
+	connectors := l.documents(File{f.Name, text}, docs, blocks)
 	if blocks {
 		l.markPartial(f.Name)
 	}

@@ -120,6 +120,7 @@ func TestResource(t *testing.T) {
 		{"an alias twice", beta2, []string{"  mirrors:\n", "  - {alias: dr, bootstrapServers: \"x:1\"}\n  mirrors:\n"}, "16:6 error duplicate-key"},
 		{"a patch of the number of workers", beta2, []string{beta2[strings.Index(beta2, "  connectCluster"):], "  logging: {type: inline}\n"}, "5:1 info strimzi-missing-field"},
 		{"a patch of addresses", beta2, []string{"  connectCluster: dr\n", "", beta2[strings.Index(beta2, "  mirrors:"):], ""}, "5:1 info strimzi-missing-field"},
+		{"fields with nothing behind them", beta2, []string{"  - alias: prod\n    bootstrapServers: prod:9092\n  - alias: dr\n    bootstrapServers: dr:9092\n    config:\n      offset.storage.replication.factor: -1\n", "  # ...\n"}, "5:1 info strimzi-missing-field"},
 		{"a patch of v1", v1, []string{"  replicas: 1\n", "", v1[strings.Index(v1, "  mirrors:"):], ""}, "5:1 info strimzi-missing-field"},
 		{"only the mirrors are missing", beta2, []string{beta2[strings.Index(beta2, "  mirrors:"):], ""}, "5:1 error strimzi-missing-field"},
 		{"no mirror", beta2, []string{beta2[strings.Index(beta2, "  mirrors:"):], "  mirrors: []\n"}, "16:3 warning strimzi-missing-field"},

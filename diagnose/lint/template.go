@@ -35,14 +35,15 @@ func template(value string) string {
 	return strings.Trim(wordMark.FindString(value), `"'=,; `+"\t")
 }
 
-// mask replaces template text by as many bytes that YAML and JSON can read, so that places stay. It gives the offset of each
-// mark, and whether some are statements.
+// mask replaces template text by as many bytes that YAML and JSON can read, so that lines and columns stay. It gives the offset of
+// each mark in b, and whether some are statements.
 func mask(b []byte, json bool) (text []byte, marks []int, blocks bool) {
 	if !bytes.Contains(b, []byte("{{")) && !bytes.Contains(b, []byte("{%")) && !bytes.Contains(b, []byte("%{")) && !bytes.Contains(b, []byte("<%")) && !(json && bytes.Contains(b, []byte("${"))) {
 		return b, nil, false
 	}
 	text = bytes.Clone(b)
 	quoted := false
+	var empty [][2]int // statements in YAML, where blanks before a text in a block would be a fault
 	for at := 0; at < len(text); {
 		end := bytes.IndexByte(text[at:], '\n')
 		if end < 0 {
@@ -57,13 +58,23 @@ func mask(b []byte, json bool) (text []byte, marks []int, blocks bool) {
 					line[i] = ' '
 				}
 			}
+			if !json {
+				empty = append(empty, [2]int{at, at + len(bytes.TrimSuffix(line, []byte("\r")))})
+			}
 		} else {
 			blocks = blocks || inlineIf.Match(line)
 			quoted = maskLine(line, at, json, quoted, &marks)
 		}
 		at += end + 1
 	}
-	return text, marks, blocks
+	if len(empty) == 0 {
+		return text, marks, blocks
+	}
+	out, from := make([]byte, 0, len(text)), 0
+	for _, e := range empty {
+		out, from = append(out, text[from:e[0]]...), e[1]
+	}
+	return append(out, text[from:]...), marks, blocks
 }
 
 var span = regexp.MustCompile(`\{\{.*?\}\}|\{[%#].*?[%#]\}|<%.*?%>|%\{.*?\}`)
@@ -91,14 +102,14 @@ func maskLine(line []byte, at int, json, quoted bool, marks *[]int) bool {
 
 // unmask gives values that hold marks the text that stands in the file.
 func unmask(docs []confdoc.Doc, file []byte) {
-	file = bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF"))
+	lines := bytes.Split(bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF")), []byte("\n"))
 	var walk func(n *confdoc.Node)
 	walk = func(n *confdoc.Node) {
 		if n == nil {
 			return
 		}
-		if n.Is(confdoc.String) && n.End > n.Start && n.End <= len(file) && strings.Contains(n.Value, masked) {
-			text := string(file[n.Start:n.End])
+		if long := n.End - n.Start; n.Is(confdoc.String) && long > 0 && strings.Contains(n.Value, masked) && n.Line <= len(lines) && n.Column-1+long <= len(lines[n.Line-1]) {
+			text := string(lines[n.Line-1][n.Column-1 : n.Column-1+long])
 			if q := text[0]; (q == '"' || q == '\'') && len(text) > 1 && text[len(text)-1] == q {
 				text = text[1 : len(text)-1]
 			}
