@@ -22,10 +22,18 @@ func (o *translateOptions) applyCommand(p *plan.Plan, live bool) string {
 		return shellLine(append([]string{"mm2doctor", "translate", "apply", o.PlanOut}, o.evidenceArgs()...))
 	}
 	args := append([]string{"mm2doctor", "translate"}, o.again(p)...)
+	if o.keepsFirst(p, live) {
+		return shellLine(append(args, "--plan-out", "plan.json"))
+	}
 	if o.FromFile == "-" || slices.Contains(o.Files, "-") { // standard input is read already, and cannot answer a question
 		return shellLine(append(args, "--apply", "--yes"))
 	}
 	return shellLine(append(args, "--apply"))
+}
+
+// keepsFirst says that the plan is to be kept in a file, and is not.
+func (o *translateOptions) keepsFirst(p *plan.Plan, live bool) bool {
+	return live && o.PlanOut == "" && p.WantsKept()
 }
 
 // again are the arguments that make the same plan once more.

@@ -70,7 +70,7 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 			opts.Range = b.Range
 		}
 	}
-	files, err := o.read()
+	files, err := o.readUntil(ctx)
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,11 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 		}
 		return o.effective(files, opts, outs)
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	texts := make([]fix.Text, len(files))
 	for i, f := range files {
 		texts[i] = fix.Text(f)
 	}
-	return o.run(texts, func(texts []fix.Text) []finding.Finding {
+	return o.run(ctx, texts, func(texts []fix.Text) []finding.Finding {
 		files := make([]lint.File, len(texts))
 		for i, t := range texts {
 			files[i] = lint.File(t)
@@ -97,12 +94,23 @@ func runCheck(ctx context.Context, o *checkOptions) error {
 	})
 }
 
+// readUntil gives up at an interrupt: a pipe may never end.
+func (o *checkOptions) readUntil(ctx context.Context) ([]lint.File, error) {
+	var files []lint.File
+	var err error
+	if stopped := await(ctx, func() { files, err = o.read() }); stopped != nil {
+		return nil, stopped
+	}
+	return files, err
+}
+
 // read reads the files, and what folders hold.
 func (o *checkOptions) read() ([]lint.File, error) {
 	if len(o.Files) == 0 {
 		return nil, usage("nothing to check: give an mm2.properties, connector JSON, a KafkaMirrorMaker2 resource, a folder, or - for standard input")
 	}
 	var files []lint.File
+	seen := map[string]bool{}
 	for _, name := range o.Files {
 		var found []lint.File
 		var err error
@@ -117,7 +125,8 @@ func (o *checkOptions) read() ([]lint.File, error) {
 			return nil, err
 		}
 		for _, f := range found {
-			if !slices.ContainsFunc(files, func(x lint.File) bool { return x.Name == f.Name }) {
+			if clean := filepath.Clean(f.Name); !seen[clean] {
+				seen[clean] = true
 				files = append(files, f)
 			}
 		}
@@ -129,18 +138,21 @@ func (o *checkOptions) read() ([]lint.File, error) {
 }
 
 func (o *checkOptions) readOne(name string) ([]lint.File, error) {
-	var b []byte
-	var err error
-	if name == "-" {
-		b, err = io.ReadAll(io.LimitReader(o.streams.In, maxConfig))
-	} else {
-		b, err = os.ReadFile(name)
+	in := o.streams.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, usage("%v; name a readable configuration of MirrorMaker 2", err)
+		}
+		defer f.Close()
+		in = f
 	}
+	b, err := io.ReadAll(io.LimitReader(in, maxConfig))
 	if err != nil {
 		return nil, usage("%v; name a readable configuration of MirrorMaker 2", err)
 	}
 	if len(b) >= maxConfig {
-		return nil, usage("%s: too large for a configuration", name)
+		return nil, usage("%s: is larger than %d MiB, which no configuration is; give the configuration of MirrorMaker 2 alone", name, maxConfig>>20)
 	}
 	if lint.Foreign(b) && !lint.Worker(b) {
 		return nil, usage("%s: no configuration of MirrorMaker 2 is recognised in it (no clusters, no connector.class of MirrorMaker 2, no KafkaMirrorMaker2)", name)
@@ -148,15 +160,37 @@ func (o *checkOptions) readOne(name string) ([]lint.File, error) {
 	return []lint.File{{Name: name, Bytes: b}}, nil
 }
 
-// readFolder gives the configurations below a folder, by name; hidden folders are passed over.
+// readFolder gives the configurations below a folder, by name.
 func readFolder(root string) ([]lint.File, error) {
+	paths, err := inFolder(root)
+	if err != nil {
+		return nil, usage("%v; make it readable, or name the files to check instead of the folder", err)
+	}
 	var out []lint.File
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
 		if err != nil {
-			return usage("%v", err)
+			return nil, usage("%v; make it readable, or name the files to check instead of the folder", err)
+		}
+		if lint.Recognised(b) || lint.Worker(b) {
+			out = append(out, lint.File{Name: path, Bytes: b})
+		}
+	}
+	return out, nil
+}
+
+// inFolder lists the files below a folder that may be configurations. Hidden folders are passed over, and links to folders are not
+// followed. A link to a file is that file where it stands nowhere else in the folder: Kubernetes mounts a ConfigMap as links into a hidden one.
+func inFolder(root string) ([]string, error) {
+	var paths []string
+	links := map[string]bool{}
+	top := root + string(filepath.Separator) // the folder itself, also where its name is a link
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
 		if d.IsDir() {
-			if path != root && len(d.Name()) > 1 && d.Name()[0] == '.' {
+			if path != top && d.Name()[0] == '.' {
 				return filepath.SkipDir
 			}
 			return nil
@@ -164,26 +198,44 @@ func readFolder(root string) ([]lint.File, error) {
 		if slices.Contains(prose, strings.ToLower(filepath.Ext(path))) {
 			return nil
 		}
-		info, err := d.Info()
+		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() || info.Size() >= maxConfig {
 			return nil
 		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return usage("%v", err)
+		if d.Type()&fs.ModeSymlink != 0 {
+			links[path] = true
 		}
-		if lint.Recognised(b) || lint.Worker(b) {
-			out = append(out, lint.File{Name: path, Bytes: b})
-		}
+		paths = append(paths, path)
 		return nil
 	})
-	return out, err
+	if err != nil || len(links) == 0 {
+		return paths, err
+	}
+	seen := map[string]bool{}
+	twice := map[string]bool{}
+	for _, link := range []bool{false, true} { // files before the links to them
+		for _, path := range paths {
+			if links[path] != link {
+				continue
+			}
+			target, err := filepath.Abs(path)
+			if err != nil {
+				return nil, err
+			}
+			if target, err = filepath.EvalSymlinks(target); err != nil {
+				return nil, err
+			}
+			twice[path] = seen[target]
+			seen[target] = true
+		}
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return twice[p] }), nil
 }
 
-// prose are the names of texts and programs that quote configurations; in a folder they are passed over.
+// prose are the names of texts and programs that quote configurations, or report on them; in a folder they are passed over.
 var prose = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt", ".html", ".htm", ".log",
 	".go", ".java", ".kt", ".kts", ".scala", ".groovy", ".gradle", ".py", ".rb", ".js", ".mjs", ".ts", ".tsx", ".jsx", ".rs", ".c", ".h", ".cc", ".cpp", ".cs", ".php", ".pl", ".lua", ".sh", ".bash", ".zsh", ".ps1", ".bat", ".cmd", ".sql", ".r",
-	".xml", ".svg", ".css", ".scss", ".csv", ".tf", ".hcl", ".proto", ".ipynb", ".lock", ".sum", ".mod", ".diff", ".patch"}
+	".xml", ".svg", ".css", ".scss", ".csv", ".tf", ".hcl", ".proto", ".ipynb", ".lock", ".sum", ".mod", ".diff", ".patch", ".sarif"}
 
 // effective prints what is in force.
 func (o *checkOptions) effective(files []lint.File, opts lint.Options, outs []output) error {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,8 @@ func (o *checkRun) flags(c *cobra.Command) {
 }
 
 // run judges the texts by look, and by look alone: the texts are what was read of the files of those names ("-" is standard input).
-func (o *checkRun) run(texts []fix.Text, look func([]fix.Text) []finding.Finding) error {
+// An interrupt ends it before anything is written.
+func (o *checkRun) run(ctx context.Context, texts []fix.Text, look func([]fix.Text) []finding.Finding) error {
 	failOn, err := parseSeverity(o.FailOn)
 	if err != nil {
 		return err
@@ -74,22 +76,35 @@ func (o *checkRun) run(texts []fix.Text, look func([]fix.Text) []finding.Finding
 	}
 	var last suppress.Result
 	judge := func(texts []fix.Text) []finding.Finding {
+		sources := slices.Clone(s.Sources) // of this look alone: one that was given up may still go on
 		for i, t := range texts {
-			s.Sources[i].Text = t.Bytes
+			sources[i].Text = t.Bytes
 		}
-		last = suppress.Apply(look(texts), s)
+		var r suppress.Result
+		if await(ctx, func() {
+			s := s
+			s.Sources = sources
+			r = suppress.Apply(look(texts), s)
+		}) != nil {
+			return nil
+		}
+		last = r
 		return last.Findings
 	}
 	if o.Fix || o.Diff {
-		if texts, err = o.repair(texts, judge); err != nil {
+		if texts, err = o.repair(ctx, texts, judge); err != nil {
 			return err
 		}
 	} else {
 		judge(texts)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	r := &render.Result{Tool: diagnose.Tool{Name: "mm2doctor", Version: version}, Command: o.command, Findings: last.Findings, Silenced: len(last.Silenced), Below: last.Below, FailOn: failOn, Exit: exitOK}
+	root := checkoutRoot(o.streams.Env)
 	for _, t := range texts {
-		r.Files = append(r.Files, render.File{Name: t.Name, Path: relative(".", t.Name), Text: t.Bytes})
+		r.Files = append(r.Files, render.File{Name: t.Name, Path: relative(root, t.Name), Text: t.Bytes})
 	}
 	if slices.ContainsFunc(last.Findings, func(f finding.Finding) bool { return failOn > 0 && f.Severity >= failOn }) {
 		r.Exit = exitFinding
@@ -155,13 +170,16 @@ func readSettings(given string) (*suppress.Settings, error) {
 }
 
 // repair makes the safe repairs, in the files or as a diff, and gives the texts to report on: with --diff those that stand on disk: it changes nothing, also beside --fix.
-func (o *checkRun) repair(texts []fix.Text, judge func([]fix.Text) []finding.Finding) ([]fix.Text, error) {
+func (o *checkRun) repair(ctx context.Context, texts []fix.Text, judge func([]fix.Text) []finding.Finding) ([]fix.Text, error) {
 	if o.Fix && !o.Diff && slices.ContainsFunc(texts, func(t fix.Text) bool { return t.Name == "-" }) {
 		return nil, usage("--fix: standard input cannot be changed; use --diff")
 	}
 	r, err := fix.All(texts, judge)
 	if err != nil {
 		return nil, &exitError{exitUsage, err}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	if o.Diff {
 		d, err := fix.Diff(texts, r.Texts, render.Secret)

@@ -46,7 +46,7 @@ func checked(t *testing.T, args ...string) (exit int, out, errs string) {
 	s := &term.Streams{In: strings.NewReader(""), Out: &o, Err: &e, Env: func(string) string { return "" }}
 	run := newCheckRun("check", s)
 	run.now = func() time.Time { return time.Date(2026, 3, 31, 23, 0, 0, 0, time.UTC) }
-	c := &cobra.Command{Use: "check", SilenceErrors: true, SilenceUsage: true, RunE: func(_ *cobra.Command, names []string) error {
+	c := &cobra.Command{Use: "check", SilenceErrors: true, SilenceUsage: true, RunE: func(c *cobra.Command, names []string) error {
 		var texts []fix.Text
 		for _, n := range names {
 			b := []byte("a.enabled=false\n")
@@ -58,11 +58,11 @@ func checked(t *testing.T, args ...string) (exit int, out, errs string) {
 			}
 			texts = append(texts, fix.Text{Name: n, Bytes: b})
 		}
-		return run.run(texts, oneRule)
+		return run.run(c.Context(), texts, oneRule)
 	}}
 	run.flags(c)
 	c.SetArgs(args)
-	if err := c.Execute(); err != nil {
+	if err := c.ExecuteContext(t.Context()); err != nil {
 		var ee *exitError
 		if !errors.As(err, &ee) {
 			t.Fatal(err)

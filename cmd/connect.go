@@ -30,7 +30,7 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 			return &exitError{exitIncomplete, err}
 		}
 	}
-	if len(l.texts) == 0 {
+	if len(l.texts) == len(l.workers) {
 		s.remarks = connectorRemarks(ms, worker, l)
 	}
 	flows := connectFlows(l, ms, worker)
@@ -40,8 +40,13 @@ func (o *diagnoseOptions) fromConnect(ctx context.Context, s *session, l *loaded
 	}
 	clusters := map[string]bool{}
 	for _, f := range flows {
-		if len(l.jsons) > 0 {
-			f.Configured = collect.ConnectFlow(f.Source, f.Target, l.jsons, l.version).Running
+		if len(l.jsons) > 0 || len(l.workers) == 1 {
+			cs := collect.ConnectFlow(f.Source, f.Target, l.jsons, l.version).Running.Or(snapshot.Connectors{})
+			cs.Enabled = true
+			if len(l.workers) == 1 { // of several it is not known which one runs the flow
+				cs.Worker = collect.WorkerEntries(l.workers[0].Name, l.workers[0].Bytes)
+			}
+			f.Configured = snapshot.Is(cs)
 		}
 		s.request.Flows = append(s.request.Flows, f)
 		for _, end := range []struct {

@@ -56,11 +56,11 @@ func newDiagnose(s *term.Streams, run func(context.Context, *diagnoseOptions) er
   committed offset -> first record read    link 4  accuracy
 
 EVIDENCE is an mm2.properties of dedicated mode, a KafkaMirrorMaker2 resource of Strimzi (YAML, or as kubectl prints
-it), connector JSON (files, or answers of Connect's REST interface), or a captured snapshot, and any number of log files
-of MirrorMaker 2 (also gzipped, JSON, or from kubectl logs); --connect-url asks a Connect worker. Credentials that a
-resource keeps in Kubernetes secrets are given by --source-config and --target-config. With only --source and --target,
-flows, aliases
-and topics are found from the clusters themselves.`,
+it), connector JSON (files, or answers of Connect's REST interface; beside it the properties file of the Connect worker
+that runs them), or a captured snapshot, and any number of log files of MirrorMaker 2 (also gzipped, JSON, or from
+kubectl logs); --connect-url asks a Connect worker. Credentials that a resource keeps in Kubernetes secrets are given by
+--source-config and --target-config. With only --source and --target, flows, aliases and topics are found from the
+clusters themselves.`,
 		Example: `  mm2doctor diagnose mm2.properties
   mm2doctor diagnose mm2.properties --flow a:b --group billing --tree
   kubectl get kafkamirrormaker2 to-b -o yaml | mm2doctor diagnose - --source-config a.properties --target-config b.properties
@@ -160,6 +160,7 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 	if err != nil {
 		return nil, err
 	}
+	first := snap
 	if o.Observe > 0 && s.live() {
 		s.progress(fmt.Sprintf("waiting %s for the second look", o.Observe))
 		if err := o.sleep(ctx, o.Observe); err != nil {
@@ -170,9 +171,19 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 		}
 	}
 	r, asks := diagnose.Run(snap, opts)
+	if wantsFirst := func(a diagnose.Ask) bool { return a.First }; o.Observe > 0 && s.live() && slices.ContainsFunc(asks, wantsFirst) {
+		s.progress("looking once more at copies that rested")
+		if err := o.sleep(ctx, o.until(asks)); err != nil {
+			return nil, err
+		}
+		if snap, err = s.again(ctx, first); err != nil {
+			return nil, err
+		}
+		r, asks = diagnose.Run(snap, opts)
+	}
 	for round := 1; round < rounds && len(asks) > 0 && s.live() && (o.Observe == 0 || round > 1); round++ {
 		s.progress("looking a second time before an error is believed")
-		if err := o.sleep(ctx, cmp.Or(o.confirmAfter, confirmAfter)); err != nil {
+		if err := o.sleep(ctx, o.until(asks)); err != nil {
 			return nil, err
 		}
 		if snap, err = s.again(ctx, snap); err != nil {
@@ -185,6 +196,18 @@ func (o *diagnoseOptions) judge(ctx context.Context, s *session) (*diagnose.Repo
 		}
 	}
 	return r, nil
+}
+
+// until is how long after one look the next begins.
+func (o *diagnoseOptions) until(asks []diagnose.Ask) time.Duration {
+	if o.confirmAfter > 0 {
+		return o.confirmAfter
+	}
+	d := confirmAfter
+	for _, a := range asks {
+		d = max(d, time.Duration(a.AfterMs)*time.Millisecond)
+	}
+	return d
 }
 
 // errorsOf names the errors of a report with their subjects.

@@ -69,6 +69,7 @@ type loaded struct {
 	resolve  map[string]string
 	logs     []*logs.Log // MirrorMaker 2's log files
 	texts    []lint.File // the configurations among them
+	workers  []lint.File // files of Connect workers, which are among texts too
 }
 
 func (e *evidence) load(stdin io.Reader) (*loaded, error) {
@@ -185,6 +186,10 @@ func (l *loaded) file1(name string, stdin io.Reader) error {
 		return nil
 	}
 	l.texts = append(l.texts, lint.File{Name: name, Bytes: b})
+	if lint.Worker(b) { // beside connectors; by itself it names no flow
+		l.workers = append(l.workers, lint.File{Name: name, Bytes: b})
+		return nil
+	}
 	if k := confdoc.Sniff(b); k == confdoc.KindJSON || k == confdoc.KindYAML {
 		return l.tree(name, b, k)
 	}

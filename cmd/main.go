@@ -19,10 +19,12 @@ var version = "dev"
 
 // Exit codes, the same for every output format.
 const (
-	exitOK          = 0   // every link has a known status, nothing at or above --fail-on
-	exitFinding     = 1   // a finding at or above --fail-on
-	exitUsage       = 2   // bad usage, or an input that cannot be read or lacks what the command needs
-	exitIncomplete  = 3   // none of those, but a link is unknown or the doctor's own connection failed
+	exitOK      = 0 // every link has a known status, nothing at or above --fail-on
+	exitFinding = 1 // a finding at or above --fail-on
+	exitUsage   = 2 // bad usage, or an input that cannot be read or lacks what the command needs
+	// None of those, but a link is unknown, or the doctor's own connection failed: MM2D-001 to 003 are about the doctor, not about the
+	// flow, and never give 1.
+	exitIncomplete  = 3
 	exitRefused     = 4   // refused, nothing was changed
 	exitPartial     = 5   // something was changed, and something else was refused, failed or differs
 	exitInterrupted = 130 // interrupted with nothing written

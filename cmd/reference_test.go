@@ -44,7 +44,7 @@ func reference(c *cobra.Command) []byte {
 	if !c.HasParent() {
 		fmt.Fprintf(&b, "\n## Exit codes\n\nThe same for every output format.\n\n| code | meaning |\n|---|---|\n"+
 			"| %d | every link has a known status, and nothing is at or above `--fail-on` |\n| %d | a finding at or above it; for `records`, a record that does not decode |\n"+
-			"| %d | bad usage, or an input that cannot be read; nothing is on standard output |\n| %d | neither, but a link is unknown or the doctor itself could not connect |\n"+
+			"| %d | bad usage, or an input that cannot be read; nothing is on standard output |\n| %d | neither, but a link is unknown or the doctor itself could not connect; an error of MM2D-001 to 003 is that, and never 1 |\n"+
 			"| %d | `translate`: refused, nothing was changed |\n| %d | `translate`: something was changed, and something else was refused, failed or differs |\n| %d | interrupted, nothing was written |\n",
 			exitOK, exitFinding, exitUsage, exitIncomplete, exitRefused, exitPartial, exitInterrupted)
 	}

@@ -45,6 +45,10 @@ func connectorRemarks(ms []collect.MirrorConnector, w collect.ConnectWorker, l *
 		}
 		texts = append(texts, lint.File{Name: m.Name, Bytes: b})
 	}
+	files := map[string]bool{}
+	for _, w := range l.workers {
+		texts, files[w.Name] = append(texts, w), true
+	}
 	o := lintOptions(l)
 	if o.Version.IsZero() && o.Range == (mm2.Range{}) {
 		o.Version = mm2.ReleaseOf(w.Version)
@@ -52,6 +56,9 @@ func connectorRemarks(ms []collect.MirrorConnector, w collect.ConnectWorker, l *
 	found := lint.Run(texts, o)
 	for i := range found {
 		s := &found[i].Subject
+		if files[s.File] {
+			continue
+		}
 		found[i].Subject = finding.Subject{Connector: s.File, Key: s.Key}
 		for j := range found[i].Fixes {
 			for k := range found[i].Fixes[j].Steps {

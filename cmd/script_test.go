@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 //	proxy NAME ADDR KEY N die|hang   a proxy for ADDR that dies or hangs at the Nth request with that API key; $NAME is its address.
 //	                          KEY -1 only passes on and counts
 //	wrote NAME N              N requests that write have passed proxy NAME since the last time (commit, delete, alter of group offsets)
+//	unseen NAME               nothing came through proxy NAME
 //	commit A|B GROUP TOPIC PARTITION OFFSET     commit as an administrator; an offset of none deletes
 //	committed A|B GROUP TOPIC PARTITION OFFSET  what is committed; none for nothing
 //	printed CODE FILE HEAD [ARG...]  run the command that FILE has after HEAD, as it is, in a shell, with more arguments
@@ -54,7 +55,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "pair": pair, "stop": stop, "broker": broker, "proxy": proxied, "interrupt": interrupted, "object": object, "plain": plain, "same": same, "found": found,
-			"wrote": wrote, "commit": commit, "committed": committed, "printed": printed, "answer": answer, "interrupts": interrupts, "amend": amend, "fits": fits,
+			"wrote": wrote, "unseen": unseen, "commit": commit, "committed": committed, "printed": printed, "answer": answer, "interrupts": interrupts, "amend": amend, "fits": fits,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -125,6 +125,8 @@ func (o *diagnoseOptions) prepare(ctx context.Context, s *session, l *loaded) (e
 			}
 			s.request.Connect = &collect.Connect{URLs: o.ConnectURL, HTTP: hc}
 		}
+	case len(l.workers) > 0 && (l.setup != nil || len(o.ConnectURL)+len(l.jsons) == 0):
+		return usage("%s is the file of a Connect worker, which names no flow: give it beside the JSON of the connectors that it runs, or --connect-url", l.workers[0].Name)
 	case l.setup != nil && len(o.ConnectURL)+len(l.jsons) > 0:
 		return usage("%s is the file of a dedicated MirrorMaker 2, which has no Connect worker to ask; leave out one of the two", l.file)
 	case l.setup != nil:
@@ -430,6 +432,14 @@ func orAlias(a, d string) string {
 		return d
 	}
 	return a
+}
+
+// stepsTo is progressTo for steps that are few and may take long: without a terminal each is a line of its own, as a log wants it.
+func stepsTo(st *term.Streams, quiet bool, rewriting func(string)) func(string) {
+	if quiet || st.ErrScreen().TTY {
+		return rewriting
+	}
+	return func(s string) { fmt.Fprintln(st.Err, s) }
 }
 
 // progressTo writes what is being read: one line that rewrites itself on a terminal, nothing elsewhere.

@@ -367,6 +367,7 @@ func runTranslate(ctx context.Context, o *translateOptions) error {
 	if err := o.show(m, outs); err != nil {
 		return err
 	}
+	o.tellFiles(m, outs)
 	if code := planExit(m.plan); code != exitOK {
 		return &exitError{code: code}
 	}

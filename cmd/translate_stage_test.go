@@ -43,6 +43,16 @@ func wrote(ts *testscript.TestScript, _ bool, args []string) {
 	p.seen = map[int16]int{}
 }
 
+// unseen says that nothing came through a proxy.
+func unseen(ts *testscript.TestScript, _ bool, args []string) {
+	p := stageOf(ts).proxies[args[0]]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.seen) > 0 {
+		ts.Fatalf("proxy %s has seen %v", args[0], p.seen)
+	}
+}
+
 // admin opens a client to cluster A or B of the pair.
 func admin(ts *testscript.TestScript, name string) *kadm.Client {
 	p := stageOf(ts).pair

@@ -21,8 +21,9 @@ import (
 type planned struct {
 	diagnoseOptions
 	applying
-	Resume string
-	After  time.Duration
+	Resume     string
+	After      time.Duration
+	SourceLost bool
 }
 
 func newPlanned(s *term.Streams) *planned {
@@ -76,6 +77,7 @@ The plan holds no credentials: they come from EVIDENCE (the same mm2.properties)
 	}, runTranslateApply, "name the plan: mm2doctor translate apply plan.json mm2.properties (make it with translate --plan-out plan.json)")
 	o.applying.flags(c)
 	c.Flags().StringVar(&o.Resume, "resume", "", "go on with the run that keeps this journal")
+	c.Flags().BoolVar(&o.SourceLost, "source-lost", false, "the cluster where the positions come from is gone: take them as the plan has them")
 	return c
 }
 
@@ -94,6 +96,9 @@ of its own.`,
 	return c
 }
 
+// lost says that the cluster where a plan's positions come from is given up, by the plan or now.
+func (o *planned) lost(p *plan.Plan) bool { return p.From.Lost || o.SourceLost }
+
 // reach opens the connections that a plan needs: by the evidence where there is some, else by the addresses that it holds.
 func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 	if len(o.Flows) == 0 {
@@ -101,8 +106,8 @@ func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 	}
 	if len(o.Files)+len(o.ConnectURL) > 0 {
 		s, err := o.look(ctx)
-		if err == nil && p.From.Lost {
-			s.giveUp(p.Flow)
+		if err == nil && o.lost(p) {
+			s.giveUp(p.From.Alias)
 		}
 		return s, err
 	}
@@ -128,7 +133,7 @@ func (o *planned) reach(ctx context.Context, p *plan.Plan) (*session, error) {
 		if len(addrs) == 0 {
 			addrs = c.Bootstrap
 		}
-		if len(addrs) == 0 || c.Lost {
+		if len(addrs) == 0 || c.Alias == p.From.Alias && o.lost(p) {
 			continue
 		}
 		cl, err := o.open(s, l, c.Alias, addrs, nil, config)
@@ -178,7 +183,7 @@ func (o *planned) mayWrite() ([]output, error) {
 }
 
 func (o *planned) writing(s *session, outs []output) *writing {
-	return &writing{diagnoseOptions: &o.diagnoseOptions, applying: &o.applying, session: s, evidence: o.evidenceArgs(), outs: outs}
+	return &writing{diagnoseOptions: &o.diagnoseOptions, applying: &o.applying, session: s, evidence: o.evidenceArgs(), outs: outs, sourceLost: o.SourceLost}
 }
 
 func runTranslateApply(ctx context.Context, o *planned, file string) error {
@@ -211,6 +216,9 @@ func runTranslateApply(ctx context.Context, o *planned, file string) error {
 func (o *planned) refreshing(p *plan.Plan) (func(context.Context, []string) ([]plan.Group, error), error) {
 	if !o.Refresh {
 		return nil, nil
+	}
+	if o.SourceLost {
+		return nil, usage("--refresh plans groups anew whose position on the source moved; with --source-lost there is none to follow")
 	}
 	t := &translateOptions{diagnoseOptions: o.diagnoseOptions, ReadBudget: defaultBudget}
 	t.Flows, t.Reverse, t.Fallback = []string{p.Flow}, p.Direction == "reverse", p.Options.Fallback
@@ -278,7 +286,7 @@ func (o *planned) resume(ctx context.Context, file string, outs []output) error 
 	if err != nil {
 		return err
 	}
-	src, err := s.source(p.From)
+	src, err := w.source(p.From)
 	if err != nil {
 		return err
 	}
@@ -309,7 +317,7 @@ func runTranslateRollback(ctx context.Context, o *planned, file string) error {
 	if err != nil {
 		return err
 	}
-	j, err := w.journal(p.Flow, "rollback-", o.now())
+	j, err := w.journal(p, "rollback-", o.now())
 	if err != nil {
 		return w.unwritten(p, "rollback", err)
 	}

@@ -62,7 +62,8 @@ func (o *translateOptions) make(ctx context.Context) (*made, error) {
 	s.alsoGroups(sel.GroupMap)
 	if o.SourceLost {
 		sel.Bundle = older
-		s.giveUp(m.flow)
+		source, _, _ := strings.Cut(m.flow, "->")
+		s.giveUp(source)
 	}
 	if o.Reverse {
 		s.withOpposite(m.flow)
@@ -256,9 +257,8 @@ func (s *session) alsoGroups(renamed map[string]string) {
 	}
 }
 
-// giveUp makes sure that nothing dials the source of the flow.
-func (s *session) giveUp(flow string) {
-	alias, _, _ := strings.Cut(flow, "->")
+// giveUp makes sure that nothing dials a cluster.
+func (s *session) giveUp(alias string) {
 	for i := range s.request.Clusters {
 		c := &s.request.Clusters[i]
 		if c.Alias == alias {
@@ -343,7 +343,7 @@ func (o *translateOptions) show(m *made, outs []output) error {
 			_, err := fmt.Fprintln(w, render.Sum(m.plan))
 			return err
 		}
-		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan, m.session.live())})
+		return render.Text(w, m.plan, render.Options{Screen: screen, Verbose: o.Verbose, Apply: o.applyCommand(m.plan, m.session.live()), Keep: o.keepsFirst(m.plan, m.session.live())})
 	})
 }
 

@@ -73,7 +73,7 @@ func runTranslateVerify(ctx context.Context, o *planned, file string) error {
 		return err
 	}
 	if o.After > 0 {
-		s.progress(fmt.Sprintf("waiting %s", o.After))
+		stepsTo(o.streams, o.Quiet, s.progress)(fmt.Sprintf("waiting %s for what MirrorMaker 2 makes of it", o.After))
 		if err := o.sleep(ctx, o.After); err != nil {
 			return err
 		}

@@ -35,7 +35,7 @@ type applying struct {
 func (a *applying) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.BoolVarP(&a.Yes, "yes", "y", false, "do not ask")
-	f.StringVar(&a.Journal, "journal", "", "keep what was there before in this file (default mm2doctor-FLOW-TIME.journal here)")
+	f.StringVar(&a.Journal, "journal", "", "keep what was there before in this file (default mm2doctor-FLOW-TIME.journal here, with reverse and rollback in its name for those)")
 	f.DurationVar(&a.IdleProof, "idle-proof", 10*time.Second, "offsets that move between two readings this far apart belong to a consumer without membership")
 	f.BoolVar(&a.Refresh, "refresh", false, "plan those groups anew whose source position moved since the plan, instead of refusing them")
 }
@@ -80,10 +80,13 @@ func (a *applying) confirm(ctx context.Context, s *term.Streams, what string, to
 }
 
 // journal creates the journal's file.
-func (a *applying) journal(flow, what string, now time.Time) (*apply.FileJournal, error) {
+func (a *applying) journal(p *plan.Plan, what string, now time.Time) (*apply.FileJournal, error) {
 	name := a.Journal
+	if p.Direction == "reverse" {
+		what = "reverse-" + what
+	}
 	if name == "" {
-		name = fmt.Sprintf("mm2doctor-%s-%s%s.journal", strings.ReplaceAll(strings.ReplaceAll(flow, "->", "-"), string(os.PathSeparator), "_"), what, now.UTC().Format("20060102T150405Z"))
+		name = fmt.Sprintf("mm2doctor-%s-%s%s.journal", strings.ReplaceAll(strings.ReplaceAll(p.Flow, "->", "-"), string(os.PathSeparator), "_"), what, now.UTC().Format("20060102T150405Z"))
 	}
 	j, err := apply.CreateJournal(name)
 	if err != nil {
@@ -121,11 +124,11 @@ func (s *session) further(alias, role, flag string, g wire.Guard) (*wire.Client,
 }
 
 // source reads where the positions come from; nil where that cluster was given up.
-func (s *session) source(c plan.Cluster) (apply.Source, error) {
-	if c.Lost {
+func (w *writing) source(c plan.Cluster) (apply.Source, error) {
+	if c.Lost || w.sourceLost {
 		return nil, nil
 	}
-	cl, err := s.further(c.Alias, "where the plan's positions come from", "--source", wire.ReadOnly())
+	cl, err := w.session.further(c.Alias, "where the plan's positions come from", "--source", wire.ReadOnly())
 	if err != nil {
 		return nil, err
 	}
@@ -153,13 +156,18 @@ func (o *translateOptions) applyNow(ctx context.Context, m *made, outs []output)
 	if err := o.show(m, files); err != nil {
 		return err
 	}
+	for _, out := range files {
+		if out.file != "" && !o.Quiet {
+			fmt.Fprintf(o.streams.Err, "wrote %s\n", out.file)
+		}
+	}
 	if !o.Quiet {
 		if err := render.Text(shown, m.plan, render.Options{Screen: term.NewScreen(shown, o.streams.Env), Verbose: o.Verbose}); err != nil {
 			return err
 		}
 		fmt.Fprintln(shown)
 	}
-	w := &writing{diagnoseOptions: &o.diagnoseOptions, applying: &o.applying, session: m.session, evidence: o.evidenceArgs(), outs: rest}
+	w := &writing{diagnoseOptions: &o.diagnoseOptions, applying: &o.applying, session: m.session, evidence: o.evidenceArgs(), outs: rest, direct: true}
 	if o.Refresh {
 		w.refresh = o.anew
 	}
@@ -188,6 +196,9 @@ type writing struct {
 	evidence []string // arguments that find the clusters again, for printed commands
 	outs     []output
 	refresh  func(context.Context, []string) ([]plan.Group, error)
+	// sourceLost takes the positions as they stand in the plan or the journal.
+	sourceLost bool
+	direct     bool // the plan was made in the same run
 }
 
 func (w *writing) options() apply.Options {
@@ -195,12 +206,16 @@ func (w *writing) options() apply.Options {
 	if idle == 0 {
 		idle = -1
 	}
-	o := apply.Options{Tool: tool(), IdleProof: idle, Refresh: w.refresh, Progress: w.session.progress, Now: w.now, Sleep: w.sleep}
+	o := apply.Options{Tool: tool(), IdleProof: idle, SourceLost: w.sourceLost, Refresh: w.refresh, Progress: stepsTo(w.streams, w.Quiet, w.session.progress), Now: w.now, Sleep: w.sleep}
 	o.Commands = func(journal string) (string, string) {
 		line := func(args ...string) string {
 			return shellLine(append(append([]string{"mm2doctor", "translate"}, args...), w.evidence...))
 		}
-		return line("apply", "--resume", journal), line("rollback", journal)
+		resume := []string{"apply", "--resume", journal}
+		if w.sourceLost {
+			resume = append(resume, "--source-lost")
+		}
+		return line(resume...), line("rollback", journal)
 	}
 	return o
 }
@@ -222,11 +237,11 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	src, err := w.session.source(p.From)
+	src, err := w.source(p.From)
 	if err != nil {
 		return err
 	}
-	j, err := w.journal(p.Flow, "", w.now())
+	j, err := w.journal(p, "", w.now())
 	if err != nil {
 		return w.unwritten(p, "apply", err)
 	}
@@ -235,6 +250,9 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 	opts.Moved = w.movedByMM2(ctx, p)
 	out, err := apply.Run(ctx, p, t, src, j, opts)
 	if out != nil {
+		if out.Wrote {
+			out.Remarks = append(out.Remarks, overwritten(p)...)
+		}
 		for _, f := range missed(p) {
 			out.Remarks = append(out.Remarks, f.CodeText+": "+f.Because)
 			if out.Result == apply.Done && out.Wrote {
@@ -243,6 +261,24 @@ func (w *writing) carryOut(ctx context.Context, p *plan.Plan) error {
 		}
 	}
 	return w.finish(ctx, p, "apply", out, j.Path(), err)
+}
+
+// overwritten tells of what was written and will not hold: the write is done, and the exit code speaks of that alone.
+func overwritten(p *plan.Plan) []string {
+	at, reasons := map[string][]string{}, []string(nil)
+	for _, g := range p.Groups {
+		if g.Action != plan.Set || g.Holds.Status != "overwritten" && g.Holds.Status != "unknown" {
+			continue
+		}
+		if at[g.Holds.Because] == nil {
+			reasons = append(reasons, g.Holds.Because)
+		}
+		at[g.Holds.Because] = append(at[g.Holds.Because], g.TargetGroup)
+	}
+	for i, r := range reasons {
+		reasons[i] = fmt.Sprintf("%s: %s: %s, unless the steps that the plan names were taken; translate verify --after 2m tells", plan.WillNotHold, strings.Join(at[r], ", "), r)
+	}
+	return reasons
 }
 
 // setGroups counts groups of which something is set.
@@ -297,6 +333,15 @@ func (w *writing) finish(ctx context.Context, p *plan.Plan, command string, out 
 	switch {
 	case ctx.Err() != nil && (out == nil || !out.Wrote && out.Result != apply.Done):
 		return ctx.Err()
+	case out == nil && unreached(err) != nil:
+		u := unreached(err)
+		next := "repair the connection to " + u.Cluster
+		if w.direct {
+			next += ", or, where that cluster is given up, translate from what is left with --source-lost"
+		} else {
+			next += fmt.Sprintf(", or, where that cluster is given up, add --source-lost: the positions are then taken as the plan has them, and what was read there meanwhile is read again on %s", p.To.Alias)
+		}
+		return w.unwritten(p, command, &exitError{exitIncomplete, &told{1, u.Error() + "; nothing was changed", next}})
 	case out == nil:
 		return w.unwritten(p, command, &exitError{exitIncomplete, fmt.Errorf("%w; nothing was changed", err)})
 	}
@@ -316,6 +361,14 @@ func (w *writing) finish(ctx context.Context, p *plan.Plan, command string, out 
 	}
 	if code != exitOK {
 		return &exitError{code: code}
+	}
+	return nil
+}
+
+func unreached(err error) *apply.Unreached {
+	var u *apply.Unreached
+	if errors.As(err, &u) {
+		return u
 	}
 	return nil
 }

@@ -33,8 +33,21 @@ func expectedAt(l finding.Link, note string) assessment {
 	return assessment{link: l, status: statusOK, disposition: Expected, note: note}
 }
 
-// assess walks the chain of one row from the source to the target.
+// assess walks the chain of one row from the source to the target. What waits for MirrorMaker 2 is on its way only while that works.
 func (gp groupPartition) assess() assessment {
+	a := gp.walk()
+	if a.status == statusMoving {
+		if gap := gp.flow.down(); gap != nil {
+			return unknownAt(a.link, factRunning, gap)
+		}
+	}
+	return a
+}
+
+// factRunning is the name of the fact that MirrorMaker 2 works.
+const factRunning = "mm2Running"
+
+func (gp groupPartition) walk() assessment {
 	f := gp.flow
 	if gp.part < 0 {
 		g := f.src.groups[gp.group]

@@ -95,6 +95,8 @@ func (f *flowView) undecided(e *engine, gp groupPartition, l finding.Link) *snap
 	switch {
 	case l != finding.LinkSyncs && l != finding.LinkReplication:
 		return nil
+	case f.down() != nil:
+		return f.down()
 	case f.settings.gap != nil:
 		return f.settings.gap // how long MirrorMaker 2 may take is a setting
 	case l == finding.LinkReplication:
@@ -214,6 +216,8 @@ func decidedBy(f *flowView, a assessment) string {
 	switch {
 	case a.gap != nil && a.gap.Code == "denied":
 		return "the ACL named in MM2D-003"
+	case a.missing == factRunning:
+		return "a look at MirrorMaker 2's process and its log (MM2D-112)"
 	case a.gap != nil && a.gap.Code == "one-look":
 		return "two looks: --observe " + (time.Duration(f.emitBudget()+f.commitBudget()) * time.Millisecond).String()
 	case a.missing == "filters" || a.missing == "settings":
@@ -230,7 +234,16 @@ func (f *flowView) info() FlowInfo {
 	ci := func(c *clusterView) ClusterInfo {
 		return ClusterInfo{Alias: c.Alias, ClusterID: shown(c.ID, "", map[string]string{}), Bootstrap: append([]string{}, c.Bootstrap...), Version: c.Version.Or("")}
 	}
-	return FlowInfo{Name: f.Name(), Source: ci(f.src), Target: ci(f.dst), Mode: f.Mode, File: f.File, MM2: f.gens.info()}
+	out := FlowInfo{Name: f.Name(), Source: ci(f.src), Target: ci(f.dst), Mode: f.Mode, File: f.File, MM2: f.gens.info()}
+	p, _ := f.pulse()
+	out.Running = [...]string{unheard: "untold", beating: "yes", faint: "unknown", silent: "no"}[p]
+	if f.connectorDown(connSource) != "" {
+		out.Running = "no"
+	}
+	if s, ok := f.lastSign(); ok {
+		out.LastSign = &Sign{What: s.what, At: stamp(s.at), AgeSeconds: max(0, f.v.now-s.at) / 1000}
+	}
+	return out
 }
 
 // info puts what is known of the version into the report's words.

@@ -346,7 +346,7 @@ func mergeRaws(rs []*raw) finding.Finding {
 		for i, r := range rs {
 			gps[i] = r.s.gp
 		}
-		f.Fixes = []finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}
+		f.Fixes = append([]finding.Fix{fix(rs[0].s.flow, gps, f.Fixes[0].Mode)}, furtherFixes(rs)...)
 		inMode(rs[0].s.flow, &f)
 	}
 	if fixes := joinedFixes[f.Code]; fixes != nil && len(rs) > 1 {
@@ -357,6 +357,20 @@ func mergeRaws(rs []*raw) finding.Finding {
 		f.Observed = more(rs)
 	}
 	return f
+}
+
+// furtherFixes is the other way to repair 303, for those of the rows that it is for.
+func furtherFixes(rs []*raw) []finding.Fix {
+	var gps []groupPartition
+	for _, r := range rs {
+		if r.f.Code == 303 && len(r.f.Fixes) > 1 {
+			gps = append(gps, r.s.gp)
+		}
+	}
+	if len(gps) == 0 {
+		return nil
+	}
+	return []finding.Fix{setFix(rs[0].s.flow, gps)}
 }
 
 // joinedFixes are repairs of a merged finding that are made of all it is merged from.

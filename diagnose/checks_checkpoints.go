@@ -19,7 +19,7 @@ var checkpointChecks = []check{
 	{Code: 202, Grain: finding.OnFlow, Needs: finding.CheckpointSet | finding.Settings, Uses: ^finding.Kinds(0), Applies: hasRows, Run: checkCheckpointsEmpty},
 	{Code: 203, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkGroupFilter},
 	{Code: 204, Grain: finding.OnGroup, Needs: finding.Settings, Uses: finding.SourceOffset, Run: checkTopicFilter},
-	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.CheckpointSet | finding.Settings | finding.Tasks | finding.CheckpointsOf | finding.TargetTopic, Applies: anyEligible, Run: checkNotDiscovered},
+	{Code: 205, Grain: finding.OnGroup, Needs: finding.AssignedTo, Uses: finding.CheckpointsOf | pulseFacts, Applies: anyEligible, Run: checkNotDiscovered},
 	{Code: 206, Grain: finding.OnGroupPartition, Needs: finding.SyncsOf | finding.SourceOffset, Uses: finding.SourceLog | finding.Generation | finding.Tasks | finding.CheckpointsOf | finding.AssignedTo | finding.Settings | finding.TargetTopic | finding.TargetOffset | finding.EarlierLook | finding.SyncsTopic, Applies: eligibleRow, Run: checkBeforeOldest},
 	{Code: 214, Grain: finding.OnGroupPartition, Needs: finding.CheckpointsOf | finding.SyncsOf | finding.SourceOffset | finding.AssignedTo | finding.Settings, Earlier: finding.SourceOffset, Uses: finding.Generation | finding.Tasks | finding.EarlierLook | finding.TargetTopic | finding.SourceLog, Applies: withoutCheckpoint, Run: checkWithoutCheckpoint},
 	{Code: 215, Grain: finding.OnFlow, Needs: finding.SourceGroups, Uses: finding.Settings, Run: checkNeverCommitted},
@@ -261,10 +261,21 @@ func checkNotDiscovered(v *View, s subject) *finding.Finding {
 	a := f.Assigned.Or(snapshot.Assigned{})
 	fd := &finding.Finding{
 		Observed:    finding.Observed{{Name: keyRefreshGroups, Value: interval}, {Name: "groups given to tasks", Value: len(a.Groups)}, {Name: "list written", Value: agoOr(v.now, a.Time)}},
-		Because:     fmt.Sprintf("the group passes the filters and is not among the %d that the checkpoint tasks were given; MirrorMaker 2 looks for new groups every %d s: it appears on %s at the latest %s from now", len(a.Groups), interval, f.Target, age(interval*1000+f.emitBudget()+f.commitBudget())),
+		Because:     fmt.Sprintf("the group passes the filters and is not among the %d that the checkpoint tasks were given", len(a.Groups)),
 		Consequence: "Until then consumers of the group that fail over start by auto.offset.reset.",
 		Fixes:       []finding.Fix{{Mode: f.fixMode(), Text: fmt.Sprintf("Wait one refresh (%d s). If the group is older than that, restart MirrorMaker 2: it looks when it starts.", interval), WaitSeconds: int((f.discoveryBudget() + f.commitBudget()) / 1000)}},
 		Confirm:     []finding.Command{assignedCommand(f)},
+	}
+	within := age(interval*1000 + f.emitBudget() + f.commitBudget())
+	switch p, why := f.pulse(); {
+	case p >= faint:
+		fd.Because += "; it is found when MirrorMaker 2 looks for groups, and nobody looks at present: " + why
+		fd.Consequence = "Consumers of the group that fail over start by auto.offset.reset."
+		fd.Fixes = []finding.Fix{restartFix(f, "Start MirrorMaker 2 again: it looks for groups when it starts.", f.discoveryStart()+f.emitBudget()+f.commitBudget())}
+	case p == unheard:
+		fd.Because += fmt.Sprintf("; MirrorMaker 2 looks for new groups every %d s: if it runs, which nothing tells%s, the group appears on %s at the latest %s from now", interval, f.lastHeard(), f.Target, within)
+	default:
+		fd.Because += fmt.Sprintf("; MirrorMaker 2 looks for new groups every %d s: it appears on %s at the latest %s from now", interval, f.Target, within)
 	}
 	return fd
 }

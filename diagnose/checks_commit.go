@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -249,7 +250,44 @@ func checkAhead(v *View, s subject) *finding.Finding {
 		fd.Because += fmt.Sprintf("; the position %d on %s lies at most at %d. Two readings: the group was rewound on %s (then T skips records), or it was consumed on %s in a drill or failover (then T is right). Whether U moves decides: --observe", u, f.Source, most, f.Source, f.Target)
 	}
 	fd.Fixes = []finding.Fix{lowerFix(f, []groupPartition{gp})}
+	if !stale { // MirrorMaker 2 would raise a value below its checkpoint again
+		fd.Fixes = append(fd.Fixes, setFix(f, []groupPartition{gp}))
+	}
 	return fd
+}
+
+// setFix sets the exact place by the records of both clusters, which lies at or above the checkpoint and so holds: a plan for each group,
+// of no other topics than those in question.
+func setFix(f *flowView, gps []groupPartition) finding.Fix {
+	var groups []string
+	topics := map[string][]string{}
+	for _, gp := range gps {
+		if topics[gp.group] == nil {
+			groups = append(groups, gp.group)
+		}
+		if !slices.Contains(topics[gp.group], gp.topic) {
+			topics[gp.group] = append(topics[gp.group], gp.topic)
+		}
+	}
+	fix := finding.Fix{Mode: "kafka", Text: fmt.Sprintf("In that case set the exact place at once, while the group is empty on %s, also where MirrorMaker 2 does not run: the records of both clusters tell it, and what stood there is kept in a journal.", f.Target)}
+	for _, g := range groups {
+		args := []string{"--group", exactly(g)}
+		for _, t := range topics[g] {
+			args = append(args, "--topic", exactly(t))
+		}
+		cmd := f.translateCommand(append(args, "--allow-rewind", "")...)
+		fix.Steps = append(fix.Steps, finding.Step{Text: "see the plan; nothing is written", Command: cmd},
+			finding.Step{Text: "carry it out; it asks for the alias of the cluster that is written, and --yes answers", Command: cmd + " --apply", Undo: "mm2doctor translate rollback with the journal that it names"})
+	}
+	return fix
+}
+
+// exactly is a --group or --topic value that matches one name only.
+func exactly(name string) string {
+	if literal(name) {
+		return name
+	}
+	return "/" + regexp.QuoteMeta(name) + "/"
 }
 
 // lowerFix deletes the offsets on the target, so that MirrorMaker 2 writes its checkpoint.

@@ -33,11 +33,43 @@ func contactCheck(code int) func(*View, subject) *finding.Finding {
 		if c.Listener != "" {
 			o = append(o, snapshot.Named{Name: "listener", Value: c.Listener})
 		}
-		return &finding.Finding{Observed: o, Because: c.What + ": " + c.Why,
+		fd := &finding.Finding{Observed: o, Because: c.What + ": " + c.Why,
 			Consequence: "Nothing on " + s.cluster.Alias + " could be read; whatever needs it is not checked.",
 			Confirm:     []finding.Command{{Cluster: s.cluster.Alias, Command: "kafka-broker-api-versions.sh --bootstrap-server " + bootstrapOf(s.cluster), Shows: "whether Kafka's own client gets further"}},
 			Fixes:       []finding.Fix{{Mode: "kafka", Text: c.Next}}}
+		if steps := v.withoutSource(s.cluster); code == 1 && len(steps) > 0 {
+			fd.Fixes = append(fd.Fixes, finding.Fix{Mode: "kafka", Text: "If " + s.cluster.Alias + " is gone for good, consumers start on the other cluster from what is left there. The plan of that, which writes nothing:", Steps: steps})
+		}
+		return fd
 	}
+}
+
+// withoutSource are the commands that translate without a cluster, for the flows that it is the source of.
+func (v *View) withoutSource(c *clusterView) []finding.Step {
+	var out []finding.Step
+	for _, f := range v.flows {
+		if f.Source == c.Alias && f.dst.Contact == nil {
+			out = append(out, finding.Step{Text: "where the groups of " + f.Name() + " start on " + f.Target, Command: f.translateCommand("--source-lost", "")})
+		}
+	}
+	if len(v.flows) > 0 || len(v.snap.Clusters) != 2 {
+		return out
+	}
+	// Bare addresses of which one does not answer: no flow was found.
+	flow, text := "SOURCE:TARGET", "; SOURCE and TARGET are MirrorMaker 2's own aliases of the two clusters"
+	source := "source"
+	if len(v.snap.Scope.Flows) == 1 {
+		flow, text = strings.Replace(v.snap.Scope.Flows[0], "->", ":", 1), ""
+		source, _, _ = strings.Cut(v.snap.Scope.Flows[0], "->")
+	}
+	o := v.clusters[v.snap.Clusters[0].Alias]
+	if o == c {
+		o = v.clusters[v.snap.Clusters[1].Alias]
+	}
+	if o.Contact != nil || c.Alias != source {
+		return nil
+	}
+	return []finding.Step{{Text: "where its groups start" + text, Command: "mm2doctor translate " + evidenceOf("--target", "", o) + " --flow " + finding.Quote(flow) + " --source-lost"}}
 }
 
 // checkDenied collects every read that an ACL refused on one cluster.

@@ -227,7 +227,7 @@ func (gp groupPartition) nearerFix(lagMax int64, e snapshot.ConfigEntry) finding
 	default:
 		fix.Text = "Nothing has to be repaired: T comes nearer as the group catches up on " + f.Source + ". Before a planned failover let it read to the end and wait one round of intervals; for a position that cannot wait, mm2doctor translate compares the records of both clusters and finds the exact place."
 		fix.Steps = []finding.Step{{Text: "see the group's lag on " + f.Source + " shrink", Command: groupsCommand(f.src, "--describe --group "+finding.Quote(gp.group))},
-			{Text: "or see the exact place; nothing is written", Command: "mm2doctor translate " + f.evidence() + " --flow " + finding.Quote(f.Source+":"+f.Target) + " --group " + finding.Quote(gp.group)}}
+			{Text: "or see the exact place; nothing is written", Command: f.translateCommand("--group", gp.group)}}
 	}
 	return fix
 }

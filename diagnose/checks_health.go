@@ -14,7 +14,7 @@ import (
 // healthChecks are about MirrorMaker 2 itself and what stands in its topics.
 var healthChecks = []check{
 	{Code: 108, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Generation | finding.Settings, Run: checkSyncsUnreadable},
-	{Code: 112, Grain: finding.OnFlow, Uses: finding.SyncsTopic | finding.Tasks | finding.EarlierLook | finding.Settings, Gap: beatsUnread, Run: checkSourceConnector},
+	{Code: 112, Grain: finding.OnFlow, Uses: pulseFacts, Gap: beatsUnread, Run: checkSourceConnector},
 	{Code: 210, Grain: finding.OnFlow, Uses: finding.CheckpointSet | finding.Settings, Run: checkCheckpointsUnreadable},
 	{Code: 212, Grain: finding.OnGroup, Uses: finding.Settings, Run: checkUnmirrorable},
 }
@@ -108,40 +108,22 @@ func checkCheckpointsUnreadable(v *View, s subject) *finding.Finding {
 	return fd
 }
 
-// silence is how long heartbeats may be missing before MirrorMaker 2 is taken for dead: restarts take a minute and more.
-const silence = 3 * 60_000
-
-// beatsUnread: whether MirrorMaker 2 runs at all is told by heartbeats, and they could not be read.
+// beatsUnread: whether MirrorMaker 2 runs at all is told by heartbeats and by the states of its tasks; they could not be read, or they
+// leave it open.
 func beatsUnread(_ *View, s subject) *snapshot.Gap {
 	f := s.flow
-	on, _, ok := f.flag(connHeartbeat, keyBeatEnabled)
-	if f.onConnect() || ok && !on || f.connectorDown(connSource) != "" {
+	if f.connectorDown(connSource) != "" {
 		return nil
 	}
-	if f.Heartbeat.Unknown() {
+	if p, _ := f.pulse(); p == faint {
+		return f.down()
+	} else if p == silent {
+		return nil // the finding says so
+	}
+	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); !f.onConnect() && !(ok && !on) && f.Heartbeat.Unknown() {
 		return f.Heartbeat.Why()
 	}
-	return f.beatsLate()
-}
-
-// lateness is how long heartbeats may be missing before it is an open question whether MirrorMaker 2 runs.
-const lateness = 45_000
-
-// beatsLate: heartbeats have stopped, for less time than a restart may take.
-func (f *flowView) beatsLate() *snapshot.Gap {
-	beat, st := f.Heartbeat.Get()
-	slack := 10_000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	still := f.v.now - beat
-	if st != snapshot.Known || still < lateness+slack || still >= silence+slack {
-		return nil
-	}
-	f.v.touch(finding.EarlierLook)
-	if f.earlier != nil {
-		if before, st := f.earlier.Heartbeat.Get(); st == snapshot.Known && before != beat {
-			return nil // they go on; a clock is wrong
-		}
-	}
-	return &snapshot.Gap{Code: "one-look", Cluster: f.Target, Why: fmt.Sprintf("MirrorMaker 2 has written no heartbeat for %s: it is being restarted, or it is down (MM2D-112); look again in %s", age(still), age(silence+slack-still))}
+	return nil
 }
 
 // checkSourceConnector: the connector's own status, or heartbeats that stopped.
@@ -158,24 +140,26 @@ func checkSourceConnector(v *View, s subject) *finding.Finding {
 		}
 		return fd
 	}
-	beat, st := f.Heartbeat.Get()
-	interval := 1000 * f.seconds(connHeartbeat, keyBeatInterval, 1)
-	if on, _, ok := f.flag(connHeartbeat, keyBeatEnabled); st != snapshot.Known || f.onConnect() || ok && !on || v.began-beat < silence+10*interval {
+	p, why := f.pulse()
+	if p != silent {
 		return nil
 	}
-	v.touch(finding.EarlierLook)
-	if f.earlier != nil {
-		if before, st := f.earlier.Heartbeat.Get(); st == snapshot.Known && before != beat {
-			return nil // they go on; a clock is wrong
-		}
-	}
-	return &finding.Finding{Slug: "mm2-not-running",
-		Observed:    finding.Observed{{Name: "newest heartbeat", Value: age(v.now-beat) + " old"}, {Name: "heartbeat interval", Value: age(interval)}},
-		Because:     fmt.Sprintf("MirrorMaker 2 of %s has written no heartbeat for %s, although it writes one every %s: it does not run", f.Name(), age(v.now-beat), age(interval)),
+	fd := &finding.Finding{Slug: "mm2-not-running",
+		Because:     why + ": it does not run",
 		Consequence: "Neither data nor offsets go on; what stands on " + f.Target + " is from before.",
-		Confirm:     []finding.Command{recordsCommand(f.dst, f.Heartbeats, 0, "HeartbeatFormatter", "the timestamps of "+f.Name())},
+		Confirm:     []finding.Command{statusOf(f, connSource)},
 		Fixes:       []finding.Fix{restartFix(f, "Start MirrorMaker 2 again, and read at the end of its log why it stopped.", wait)},
 	}
+	if still, interval, ok := f.missedBeats(); ok {
+		fd.Observed = finding.Observed{{Name: "newest heartbeat", Value: age(still) + " old"}, {Name: "heartbeat interval", Value: age(interval)}}
+		fd.Confirm = []finding.Command{recordsCommand(f.dst, f.Heartbeats, 0, "HeartbeatFormatter", "the timestamps of "+f.Name())}
+	} else {
+		fd.Observed = f.taskFacts(connSource)
+	}
+	if n, parts := f.leftBehind(); n > 0 {
+		fd.Observed = append(fd.Observed, snapshot.Named{Name: "source offsets not mirrored, by the offset syncs", Value: fmt.Sprintf("%d, in %s", n, finding.Count(parts, "partition"))})
+	}
+	return fd
 }
 
 // unmirrorable says why MirrorMaker 2 can never translate a group of this name: the list of groups of a task is one

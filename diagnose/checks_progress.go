@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
@@ -32,10 +33,11 @@ func mirroredPartition(v *View, s subject) bool {
 // restart of a worker, in which its tasks are given to another.
 func (f *flowView) stillBudget() int64 { return max(f.flushBudget(), 60_000) }
 
-// standing says that the copy did not grow between two looks that lie far enough apart, while the source did.
-func (s subject) standing() (before groupPartition, ok bool) {
+// resting says that the copy did not grow between two looks that lie at least so far apart, ms, while the source connector had its
+// time.
+func (s subject) resting(apart int64) (before groupPartition, ok bool) {
 	f := s.flow
-	if f.sinceBefore() < f.stillBudget() {
+	if f.sinceBefore() < apart {
 		return before, false
 	}
 	before, ok = s.gp.earlier()
@@ -48,12 +50,132 @@ func (s subject) standing() (before groupPartition, ok bool) {
 	if t, u := s.gp.sourceTopic().Or(nil), before.sourceTopic().Or(nil); t == nil || u == nil || t.ID != u.ID {
 		return before, false
 	}
-	end0, ok0 := before.sourcePartition().Or(snapshot.Partition{}).End.Get()
-	end1, ok1 := s.gp.sourcePartition().Or(snapshot.Partition{}).End.Get()
-	copy0, ok2 := before.targetPartition().Or(snapshot.Partition{}).End.Get()
-	copy1, ok3 := s.gp.targetPartition().Or(snapshot.Partition{}).End.Get()
-	all := ok0 == snapshot.Known && ok1 == snapshot.Known && ok2 == snapshot.Known && ok3 == snapshot.Known
-	return before, all && end1 > end0 && copy1 == copy0
+	copy0, ok0 := before.targetPartition().Or(snapshot.Partition{}).End.Get()
+	copy1, ok1 := s.gp.targetPartition().Or(snapshot.Partition{}).End.Get()
+	return before, ok0 == snapshot.Known && ok1 == snapshot.Known && copy1 == copy0
+}
+
+// standing says that the copy rested for longer than a healthy source connector lets it, while the source went on.
+func (s subject) standing() (before groupPartition, ok bool) {
+	if before, ok = s.resting(s.flow.stillBudget()); !ok {
+		return before, false
+	}
+	end0, ok0 := before.sourcePartitionEnd()
+	end1, ok1 := s.gp.sourcePartitionEnd()
+	return before, ok0 && ok1 && end1 > end0
+}
+
+// pauseBudget is how far apart two looks must lie, ms, for a copy that rested to be an open question: a healthy source connector that
+// works mirrors a record within a second or two.
+const pauseBudget = 15_000
+
+// fewMarkers is how many transaction markers may stand side by side at the end of a log that had no holes before.
+const fewMarkers = 10
+
+// pausing are source offsets that wait, while nothing was written to the copy between the looks: for less time than a restart may take,
+// or behind a source that rests too. since says that they had been there at the first look; else they came in between, and may be of the
+// last moment.
+func (s subject) pausing() (waits int64, since bool) {
+	f := s.flow
+	before, ok := s.resting(pauseBudget)
+	if !ok {
+		return 0, false
+	}
+	end0, ok0 := before.readable()
+	end1, ok1 := s.gp.readable()
+	p0, st0 := before.flow.position(s.topic, s.gp.part).Get()
+	p1, st1 := f.position(s.topic, s.gp.part).Get()
+	if !ok0 || !ok1 || st0 == snapshot.Known && st1 == snapshot.Known && p1.Offset != p0.Offset { // records are dropped on the way
+		return 0, false
+	}
+	start := s.gp.sourcePartition().Or(snapshot.Partition{}).Start.Or(0)
+	few := s.gp.holes()
+	if end1 == end0 {
+		few = max(few, fewMarkers)
+	}
+	if next, gap := s.gp.mirroredTo(); gap == nil && !f.readsCommitted() {
+		if waits = end0 - max(next, start); waits > few {
+			return waits, true
+		}
+	}
+	few = fewMarkers // what a healthy flow adds without a record to be mirrored: the markers of transactions that had begun before
+	if f.readsCommitted() {
+		few = someHoles
+	}
+	if grown := end1 - max(end0, start); grown > few {
+		return grown, false
+	}
+	return 0, false
+}
+
+// pausingNow is what pauses found. since says that some of it had been there at the first look.
+type pausingNow struct {
+	gap   *snapshot.Gap
+	since bool
+}
+
+// pauses says for all partitions that pause that it is not known whether they go on; nil where none does, and where it is told already
+// that MirrorMaker 2 is down.
+func (f *flowView) pauses() *snapshot.Gap {
+	if p, _ := f.pulse(); p >= faint {
+		return nil
+	}
+	if f.pausing != nil {
+		return f.pausing.gap
+	}
+	f.pausing = &pausingNow{}
+	var all, parts int64
+	var first groupPartition
+	for _, s := range f.v.subjects(finding.OnPartition) {
+		if s.flow != f || !mirroredPartition(f.v, s) {
+			continue
+		}
+		if n, since := s.pausing(); n > 0 {
+			if all += n; parts == 0 {
+				first = s.gp
+			}
+			parts++
+			f.pausing.since = f.pausing.since || since
+		}
+	}
+	if parts == 0 {
+		return nil
+	}
+	how := "were added on the source meanwhile"
+	if f.pausing.since {
+		how = "of the source wait, by the offset syncs, some of which had been there at the first look"
+	}
+	why := fmt.Sprintf("in %s nothing was written to the copies of %s (such as %s-%d), although %s %s: MirrorMaker 2 is being restarted, or mirrors no more; ",
+		age(f.sinceBefore()), finding.Count(int(parts), "partition"), first.topic, first.part, finding.Count(int(all), "offset"), how)
+	if f.sinceBefore() < f.stillBudget() {
+		why += fmt.Sprintf("--observe %s tells", time.Duration(f.stillBudget()+pauseBudget)*time.Millisecond)
+	} else {
+		why += "look for errors about these topics in its log"
+	}
+	f.pausing.gap = &snapshot.Gap{Code: codePaused, Why: why}
+	return f.pausing.gap
+}
+
+// pauseAsk wants a look a moment after the second one, where all that waits may have come just before it: compared with the first look it
+// tells whether the copy went on.
+func (v *View) pauseAsk() []Ask {
+	for _, f := range v.flows {
+		if f.earlier != nil && f.pauses() != nil && !f.pausing.since {
+			return []Ask{{Groups: []string{"*"}, AfterMs: pauseAfter, First: true}}
+		}
+	}
+	return nil
+}
+
+// pauseAfter is longer than a healthy source connector needs for a record, ms.
+const pauseAfter = 5_000
+
+// codePaused is the gap of a copy that rested: it leaves its link open, though no reading failed.
+const codePaused = "paused"
+
+func (gp groupPartition) sourcePartitionEnd() (int64, bool) {
+	end, st := gp.sourcePartition().Or(snapshot.Partition{}).End.Get()
+	return end, st == snapshot.Known
 }
 
 // nextOf is the source offset that a copy which stands still would take next: past the connector's stored position where that
@@ -83,6 +205,11 @@ func stallUnknown(_ *View, s subject) *snapshot.Gap {
 			}
 		}
 		return gap
+	}
+	if waits, _ := s.pausing(); waits > 0 {
+		if gap := f.pauses(); gap != nil {
+			return gap
+		}
 	}
 	// One look: a position that was stored long ago, and records behind it.
 	p, st := f.position(s.topic, s.gp.part).Get()

@@ -10,8 +10,8 @@ import (
 
 // replicationChecks are link 0: is there a copy at all.
 var replicationChecks = []check{
-	{Code: 109, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic | finding.Settings, Uses: finding.SourceLog | finding.Tasks | finding.Running | finding.SyncsTopic, Applies: topicWithoutCopy, Gap: topicAgeUnknown, Run: checkNotMirrored},
-	{Code: 604, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic, Uses: finding.Settings | finding.SourceLog, Applies: topicOfFlow, Gap: surplusAgeUnknown, Run: checkPartitionCount},
+	{Code: 109, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic | finding.Settings, Uses: finding.Running | pulseFacts, Applies: topicWithoutCopy, Gap: topicAgeUnknown, Run: checkNotMirrored},
+	{Code: 604, Grain: finding.OnTopic, Needs: finding.SourceTopic | finding.TargetTopic, Uses: pulseFacts, Applies: topicOfFlow, Gap: surplusAgeUnknown, Run: checkPartitionCount},
 }
 
 // topicOfFlow narrows to topics that the source connector's list admits, as far as the list is known.
@@ -55,7 +55,7 @@ func checkNotMirrored(v *View, s subject) *finding.Finding {
 	oldest, any := oldestRecord(src)
 	if any && v.now-oldest < f.topicBudget() || !any {
 		fd.Severity = finding.Info
-		fd.Because = fmt.Sprintf("the topic is new or empty; MirrorMaker 2 looks for new topics every %d s", f.seconds(connSource, keyRefreshTopics, 600))
+		fd.Because = fmt.Sprintf("the topic is new or empty; MirrorMaker 2 looks for new topics every %d s%s", f.seconds(connSource, keyRefreshTopics, 600), f.unlessDown())
 		return fd
 	}
 	fd.Because = fmt.Sprintf("`topics` admits it, its oldest record is %s old, and MirrorMaker 2 looks for new topics every %d s, yet no copy was made", age(v.now-oldest), f.seconds(connSource, keyRefreshTopics, 600))
@@ -135,7 +135,7 @@ func checkPartitionCount(v *View, s subject) *finding.Finding {
 		fd.Because = "the copy has more partitions than the source; the surplus ones stay empty"
 		return fd
 	}
-	fd.Because = fmt.Sprintf("the source has %d partitions that the copy lacks; MirrorMaker 2 adds them at its next refresh of topics (%d s)", len(src.Partitions)-len(dst.Partitions), f.seconds(connSource, keyRefreshTopics, 600))
+	fd.Because = fmt.Sprintf("the source has %d partitions that the copy lacks; MirrorMaker 2 adds them at its next refresh of topics (%d s)%s", len(src.Partitions)-len(dst.Partitions), f.seconds(connSource, keyRefreshTopics, 600), f.unlessDown())
 	for _, p := range src.Partitions {
 		if int(p.ID) < len(dst.Partitions) {
 			continue

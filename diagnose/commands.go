@@ -32,15 +32,43 @@ func producerBootstrapOf(c *clusterView) string {
 
 // evidence is what a command of mm2doctor is given to look at this flow.
 func (f *flowView) evidence() string {
+	out := "mm2.properties"
 	switch {
 	case f.File != "":
-		return finding.Quote(f.File)
+		out = finding.Quote(f.File)
 	case f.ConnectURL != "":
-		return "--connect-url " + finding.Quote(f.ConnectURL)
+		out = "--connect-url " + finding.Quote(f.ConnectURL)
 	case len(f.src.Bootstrap) > 0 && len(f.dst.Bootstrap) > 0:
-		return "--source " + finding.Quote(f.Source+"="+strings.Join(f.src.Bootstrap, ",")) + " --target " + finding.Quote(f.Target+"="+strings.Join(f.dst.Bootstrap, ","))
+		return evidenceOf("--source", f.Source+"=", f.src) + " " + evidenceOf("--target", f.Target+"=", f.dst)
 	}
-	return "mm2.properties"
+	if c := f.src.CommandConfig; c != "" {
+		out += " --source-config " + finding.Quote(c)
+	}
+	if c := f.dst.CommandConfig; c != "" {
+		out += " --target-config " + finding.Quote(c)
+	}
+	return out
+}
+
+// evidenceOf names one cluster by its address.
+func evidenceOf(flag, alias string, c *clusterView) string {
+	out := flag + " " + finding.Quote(alias+strings.Join(c.Bootstrap, ","))
+	if c.CommandConfig != "" {
+		out += " " + flag + "-config " + finding.Quote(c.CommandConfig)
+	}
+	return out
+}
+
+// translateCommand is mm2doctor translate for this flow.
+func (f *flowView) translateCommand(args ...string) string {
+	out := "mm2doctor translate " + f.evidence() + " --flow " + finding.Quote(f.Source+":"+f.Target)
+	for i := 0; i+1 < len(args); i += 2 {
+		out += " " + args[i]
+		if args[i+1] != "" {
+			out += " " + finding.Quote(args[i+1])
+		}
+	}
+	return out
 }
 
 func groupsCommand(c *clusterView, args string) string {

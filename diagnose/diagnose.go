@@ -20,6 +20,8 @@ type Ask struct {
 	Topics []string
 	// AfterMs is how long after the first look the second must begin to decide; 0 = at once.
 	AfterMs int64
+	// First says that it is to be compared with the first of two looks again, instead of the second.
+	First bool
 }
 
 // Options of one run; everything else stands in the snapshot.
@@ -54,7 +56,7 @@ func Run(s *snapshot.Snapshot, o Options) (*Report, []Ask) {
 	e.accept(o)
 	e.settleSkips()
 	r := v.report(e, o)
-	return r, asks(r)
+	return r, slices.Concat(asks(r), v.beatsAsk(), v.pauseAsk())
 }
 
 // allChecks is the table of checks, in the order of the chain.

@@ -136,6 +136,7 @@ func complete(f *finding.Finding, code finding.Code, s subject, g finding.Grain)
 	if s.flow != nil {
 		f.Flow = s.flow.Name()
 	}
+	s.flow.whenItRuns(f.Fixes)
 	inMode(s.flow, f)
 	if f.Subject == (finding.Subject{}) {
 		switch g {
@@ -168,7 +169,8 @@ type skipSpot struct {
 
 func (e *engine) skip(c *check, s subject, gap *snapshot.Gap) {
 	e.skips = append(e.skips, skippedCheck{c.Code, c.Grain, s, gap})
-	if c.Decides && s.flow != nil && gap.Failed() && gap.Code != "unreachable" { // a whole cluster is told once (001)
+	failed := gap.Failed() && gap.Code != "unreachable" // a whole cluster is told once (001)
+	if c.Decides && s.flow != nil && (failed || gap != nil && gap.Code == codePaused) {
 		s.flow.unread[finding.Lookup(c.Code).Link] = true
 	}
 	var at spot
@@ -374,7 +376,7 @@ func endState(f snapshot.Fact[snapshot.Partition]) (snapshot.State, *snapshot.Ga
 // earliest link, then the code.
 func sortFindings(fs []finding.Finding) {
 	alone := func(f finding.Finding) int {
-		if f.Code/100 == 5 && len(f.Explains) == 0 {
+		if (f.Code/100 == 5 || f.Code == 608) && len(f.Explains) == 0 {
 			return 1
 		}
 		return 0

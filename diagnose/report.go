@@ -44,6 +44,18 @@ type FlowInfo struct {
 	MM2    MM2Info     `json:"mm2"`
 	Mode   string      `json:"mode"`
 	File   string      `json:"file,omitempty"`
+	// LastSign is the newest of what MirrorMaker 2 wrote; nil where nothing was read of it. Running is whether it works at the time of
+	// the look: "yes", "no", "unknown" (it has been silent for less than a restart takes), "untold" (nothing tells: heartbeats are off).
+	LastSign *Sign  `json:"lastSign,omitempty"`
+	Running  string `json:"running,omitempty"`
+}
+
+// Sign is something that MirrorMaker 2 wrote, and when, RFC 3339 in UTC.
+type Sign struct {
+	What string `json:"what"` // heartbeat, offset sync, checkpoint, stored position, start of a connector
+	At   string `json:"at"`
+	// AgeSeconds is how old it was at the time of the look.
+	AgeSeconds int64 `json:"ageSeconds"`
 }
 
 // ClusterInfo is one end of a flow.

@@ -39,15 +39,17 @@ var decisionTree = &question{"Is the group on the target, with an offset for thi
 
 var onTarget = &question{"Is the offset beyond the end of the copy (negative lag)?", isBeyond,
 	leaf{"untranslated or extrapolated offsets of an old version, or a recreated copy", []finding.Code{401, 403, 405}},
-	&question{"Is it frozen below the checkpoint?", isBelow,
-		&question{"Is group-offset sync on?", syncOn,
-			&question{"Does the group have members on the target?", isActive,
-				leaf{"consumers run on the target: the broker answers UNKNOWN_MEMBER_ID", []finding.Code{302}},
-				leaf{"the next pass is due, or the sync job is dead", []finding.Code{304}}},
-			leaf{"group-offset sync is off", []finding.Code{301}}},
-		&question{"Is it above the checkpoint?", isAbove,
-			leaf{"MirrorMaker 2 never lowers it: rewind, old test, local commits", []finding.Code{303}},
-			leaf{"the chain is whole", nil}}}}
+	&question{"Do the filters admit group and topic?", filtersAdmit,
+		&question{"Is it frozen below the checkpoint?", isBelow,
+			&question{"Is group-offset sync on?", syncOn,
+				&question{"Does the group have members on the target?", isActive,
+					leaf{"consumers run on the target: the broker answers UNKNOWN_MEMBER_ID", []finding.Code{302}},
+					leaf{"the next pass is due, or the sync job is dead", []finding.Code{304}}},
+				leaf{"group-offset sync is off", []finding.Code{301}}},
+			&question{"Is it above the checkpoint?", isAbove,
+				leaf{"MirrorMaker 2 never lowers it: rewind, old test, local commits", []finding.Code{303}},
+				leaf{"the chain is whole", nil}}},
+		leaf{"left out by a filter or a default exclude: its offset is from before, or others'", []finding.Code{203, 204}}}}
 
 var notOnTarget = &question{"Is there a checkpoint for it?", hasCheckpoint,
 	&question{"Is group-offset sync on?", syncOn,
@@ -64,7 +66,7 @@ var notOnTarget = &question{"Is there a checkpoint for it?", hasCheckpoint,
 							leaf{"a first checkpoint is due, or the task does not write it", []finding.Code{202, 214}},
 							leaf{"the position lies before every usable sync", []finding.Code{206}}},
 						leaf{"not discovered yet: wait refresh.groups.interval", []finding.Code{205}}},
-					leaf{"the checkpoint connector is missing, disabled, failed or has no tasks", []finding.Code{208, 201}}},
+					leaf{"the checkpoint connector is missing, disabled, failed or has no tasks, or MirrorMaker 2 does not run", []finding.Code{208, 201, 112}}},
 				leaf{"no syncs: location on one connector only, topic missing, or lost", []finding.Code{101, 102, 103}}},
 			leaf{"not mirrored, or nothing to translate yet", []finding.Code{109, 604}}},
 		leaf{"left out by a filter or a default exclude", []finding.Code{203, 204}}}}
@@ -150,7 +152,10 @@ func connectorRuns(gp groupPartition) answer {
 	if on, _, ok := f.flag(connCheckpoint, keyEmitEnabled); ok && !on || f.connectorDown(connCheckpoint) != "" || f.Checkpointed.Absent() {
 		return no
 	}
-	if !f.Tasks.Known() {
+	switch p, _ := f.pulse(); {
+	case p == silent:
+		return no
+	case p == faint || !f.Tasks.Known():
 		return dunno
 	}
 	return yes

@@ -63,6 +63,8 @@ type flowView struct {
 	unread      map[finding.Link]bool // links of which a fact that decides could not be read
 	byPartition map[kafka.TopicPartition][]groupPartition
 	byGroup     map[string][]groupPartition
+	heart       *heart      // filled by pulse
+	pausing     *pausingNow // filled by pauses
 }
 
 type checkpointKey struct {

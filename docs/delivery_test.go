@@ -100,6 +100,7 @@ while [ $# -gt 0 ]; do
   case $2 in markdown=* | sarif=*) echo "${2%%=*} report" >"${2#*=}" ;; github) echo "::error::found" ;; esac
   shift
 done 2>/dev/null
+[ "$STUB_EXIT" != 2 ] || printf 'mm2doctor: 50%% of it\nand more\n' >&2
 exit "$STUB_EXIT"
 `
 
@@ -120,14 +121,19 @@ func TestActionScript(t *testing.T) {
 		args, output      string
 	}{
 		{"all at their defaults", "a.properties", "0", nil, 0, "check --fail-on error -o markdown=REPORT -o github -- a.properties", "exit-code=0 report=REPORT"},
+		{"blanks around names, and a pattern", " \twith blank.json \n conf/*.json none/*.x", "0", nil, 0, "check --fail-on error -o markdown=REPORT -o github -- with blank.json conf/a.json conf/b c.json none/*.x", "exit-code=0 report=REPORT"},
 		{"everything", "a.properties b.yaml\nwith blank.json\r\n", "1", []string{"MM2DOCTOR_VERSION=3.9.1", "MM2DOCTOR_FAIL_ON=warning", "MM2DOCTOR_MIN_SEVERITY=warning", "MM2DOCTOR_SETTINGS=s.yaml", "MM2DOCTOR_SARIF=out.sarif", "MM2DOCTOR_ANNOTATIONS=false"}, 1,
-			"check --fail-on warning -o markdown=REPORT --mm2-version 3.9.1 --min-severity warning --settings s.yaml -o sarif=out.sarif -o text -- a.properties b.yaml with blank.json", "exit-code=1 report=REPORT sarif=out.sarif"},
-		{"names that look like commands", "$(touch owned) *; `touch owned`", "2", nil, 2, "check --fail-on error -o markdown=REPORT -o github -- $(touch owned) *; `touch owned`", "exit-code=2 report=REPORT"},
-		{"no files", " \n", "0", nil, 2, "", ""},
+			"check --fail-on warning -o markdown=REPORT --mm2-version 3.9.1 --min-severity warning --settings s.yaml -o sarif=DIR/out.sarif -o text -- a.properties b.yaml with blank.json", "exit-code=1 report=REPORT sarif=DIR/out.sarif"},
+		{"names that look like commands", "$(touch owned) *; `touch owned`", "2", nil, 2, "check --fail-on error -o markdown=REPORT -o github -- $(touch owned) *; `touch owned`", "exit-code=2"},
+		{"nothing was checked", "a", "2", []string{"MM2DOCTOR_SARIF=old.sarif"}, 2, "check --fail-on error -o markdown=REPORT -o sarif=DIR/old.sarif -o github -- a", "exit-code=2"},
+		{"no files", " \n", "0", nil, 2, "", "exit-code=2"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
-			for _, f := range []string{"with blank.json", "summary", "output"} {
+			if err := os.Mkdir(filepath.Join(dir, "conf"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range []string{"with blank.json", "conf/a.json", "conf/b c.json", "summary", "output"} {
 				if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -142,10 +148,10 @@ func TestActionScript(t *testing.T) {
 			if code := c.ProcessState.ExitCode(); code != tc.code {
 				t.Fatalf("exit %d: %v %s", code, err, out)
 			}
-			temporary := regexp.MustCompile(regexp.QuoteMeta(dir) + `/mm2doctor\.\w+\.md`)
+			temporary := regexp.MustCompile(regexp.QuoteMeta(dir) + `/mm2doctor\.\w+/report\.md`)
 			words := func(name string) string {
 				b, _ := os.ReadFile(filepath.Join(dir, name))
-				return strings.Join(strings.Fields(temporary.ReplaceAllString(string(b), "REPORT")), " ")
+				return strings.Join(strings.Fields(strings.ReplaceAll(temporary.ReplaceAllString(string(b), "REPORT"), dir, "DIR")), " ")
 			}
 			if got := words("args"); got != tc.args {
 				t.Errorf("called with %q, want %q", got, tc.args)
@@ -153,8 +159,14 @@ func TestActionScript(t *testing.T) {
 			if got := words("output"); got != tc.output {
 				t.Errorf("outputs %q, want %q", got, tc.output)
 			}
-			if got := words("summary"); tc.args != "" && got != "markdown report" {
+			if got := words("summary"); tc.code < 2 && got != "markdown report" || tc.code == 2 && got != "" {
 				t.Errorf("summary %q", got)
+			}
+			if tc.code == 2 && tc.args != "" && !strings.Contains(string(out), "::error title=mm2doctor check::mm2doctor: 50%25 of it%0Aand more\n") {
+				t.Errorf("no annotation tells why nothing was checked: %s", out)
+			}
+			if stopped := strings.HasPrefix(string(out), "::stop-commands::"); stopped != slices.Contains(tc.env, "MM2DOCTOR_ANNOTATIONS=false") {
+				t.Errorf("lines of configurations are commands to the runner: %s", out)
 			}
 			if _, err := os.Stat(filepath.Join(dir, "owned")); err == nil {
 				t.Error("a file's name was run as a command")

@@ -79,6 +79,7 @@ func Discover(ctx context.Context, p Pair) (Found, error) {
 		return out, err
 	}
 	beats := heartbeats(ctx, p.Target, dst)
+	var nameless []string // sources whose flow was found, and not how the target is called in it
 	candidates := sourcesOf(src, dst, p.SourceAlias)
 	for _, a := range candidates {
 		props := runningProperties(ctx, p.Target, dst, a)
@@ -87,11 +88,15 @@ func Discover(ctx context.Context, p Pair) (Found, error) {
 			b = targetAlias(src, dst, a, props, beats)
 		}
 		if b == "" {
+			nameless = append(nameless, a)
 			continue
 		}
 		out.Flows = append(out.Flows, discovered(src, dst, a, b, props))
 	}
 	out.name()
+	if len(nameless) > 0 {
+		out.Problems = append(out.Problems, namelessTarget(nameless, src))
+	}
 	if len(out.Flows) == 0 {
 		out.Gaps = append(hiddenTopics(ctx, p.Source, out.SourceAlias), hiddenTopics(ctx, p.Target, out.TargetAlias)...)
 	}
@@ -99,6 +104,18 @@ func Discover(ctx context.Context, p Pair) (Found, error) {
 		out.Problems = []snapshot.Problem{missingFlow(src, dst, p)}
 	}
 	return out, nil
+}
+
+// namelessTarget: the flow is there, and several topics tell of targets, of which one has to be named. Without heartbeats and without a
+// dedicated MirrorMaker 2's own topics nothing else tells.
+func namelessTarget(sources []string, src side) snapshot.Problem {
+	targets := slices.Sorted(maps.Keys(src.syncs))
+	pr := snapshot.Problem{Code: 5, Slug: "alias-unknown", Because: fmt.Sprintf("MirrorMaker 2 writes to the target from %s, and nothing tells how it calls the target: there is no heartbeat of that flow, and the source has offset syncs for %s", list(sources), cmp.Or(list(targets), "no target")),
+		Fix: "Name the target: --target ALIAS=HOST:PORT, with the alias that MirrorMaker 2 uses (target.cluster.alias)"}
+	if len(targets) > 0 {
+		pr.Fix = fmt.Sprintf("Name the target: --target %s=HOST:PORT, or another of these", targets[0])
+	}
+	return pr
 }
 
 // hiddenTopics says that a cluster may hide topics from this principal: an ACL leaves them out of the list without an error.

@@ -55,6 +55,8 @@ func TestDiscover(t *testing.T) {
 			want: "a->b mm2-offset-syncs.b.internal on a, a.checkpoints.internal, default ."},
 		{name: "two sources with the same topics", source: filled{"orders": nil, "mm2-offset-syncs.b.internal": nil}, target: filled{"a.orders": nil, "a.checkpoints.internal": nil, "c.orders": nil, "c.checkpoints.internal": nil},
 			want: "flow-not-found", words: "a, c"},
+		{name: "two targets of the source, and no heartbeat tells which one this is", source: filled{"orders": nil, "mm2-offset-syncs.b.internal": nil, "mm2-offset-syncs.d.internal": nil}, target: filled{"a.orders": nil, "a.checkpoints.internal": nil},
+			want: "alias-unknown", words: "offset syncs for b, d"},
 		{name: "two sources, one named", source: filled{"orders": nil, "mm2-offset-syncs.b.internal": nil}, target: filled{"a.orders": nil, "a.checkpoints.internal": nil, "c.orders": nil, "c.checkpoints.internal": nil}, given: "c",
 			want: "c->b mm2-offset-syncs.b.internal on c, c.checkpoints.internal, default ."},
 		{name: "exchanged", source: filled{"a.orders": nil, "a.checkpoints.internal": nil}, target: filled{"orders": nil, "mm2-offset-syncs.b.internal": nil},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/snapshot"
+	"github.com/mm2doctor/mm2doctor/internal/confdoc"
 	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
@@ -98,4 +99,17 @@ func fromConf(f *conf.Flow, file string) snapshot.Flow {
 	return snapshot.Flow{Source: f.Source, Target: f.Target, Mode: "dedicated", File: file, Configured: snapshot.Is(Configured(f)),
 		SyncsTopic: n.OffsetSyncs, SyncsOn: n.OffsetSyncsOn, Checkpoints: n.Checkpoints, Heartbeats: n.Heartbeats,
 		Policy: snapshot.Policy{Class: p.Class, Separator: p.Separator, InternalSeparator: p.Internal}}
+}
+
+// WorkerEntries are the settings of a Connect worker's own file (connect-distributed.properties) that decide in the chain.
+func WorkerEntries(file string, text []byte) []snapshot.ConfigEntry {
+	p, _ := confdoc.ParseProperties(file, text)
+	var out []snapshot.ConfigEntry
+	for _, k := range slices.Concat(workerKeys, writtenKeys) { // a connector without converters takes the worker's
+		if e, ok := p.Lookup(k); ok {
+			out = append(out, snapshot.ConfigEntry{Key: k, Value: e.Value, File: file, Line: e.Line, Column: e.Column})
+		}
+	}
+	slices.SortFunc(out, func(a, b snapshot.ConfigEntry) int { return cmp.Compare(a.Key, b.Key) })
+	return out
 }

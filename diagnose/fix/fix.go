@@ -90,11 +90,11 @@ func applied(texts []Text, edits []confdoc.Edit) ([]Text, error) {
 	return out, nil
 }
 
-// awakes says that a new name brings a value into force that is an error itself: asleep it did no harm.
+// awakes says that a new name, or a value without its quotes, brings something into force that is an error itself: asleep it did no harm.
 func awakes(f *finding.Finding, before, after []finding.Finding) bool {
 	name, ok := renamed(f)
 	if !ok {
-		return false
+		name = f.Subject.Key
 	}
 	worse := func(fs []finding.Finding) int {
 		n := 0

@@ -169,12 +169,12 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// TestAwake: a new name is not given where it would bring a value into force that Java refuses.
+// TestAwake: no new name is given, and no quotes are taken away, where that would bring a value into force that Java refuses.
 func TestAwake(t *testing.T) {
 	const head = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\nsync.group.offsets.enabled = true\n"
 	for text, want := range map[string]string{
 		"topics.blacklist = *.internal\ngroups.blacklist = x, console-consumer-.*, connect-.*, __.*\n": "topics.blacklist = *.internal\ngroups.exclude = x, console-consumer-.*, connect-.*, __.*\n",
-		"topics.blacklist=\"*.internal\"\n": "topics.blacklist=*.internal\n",
+		"topics.blacklist=\"*.internal\"\n": "topics.blacklist=\"*.internal\"\n",
 	} {
 		r, err := All([]Text{{"f", []byte(head + text)}}, look)
 		if got := strings.TrimPrefix(string(r.Texts[0].Bytes), head); err != nil || got != want {

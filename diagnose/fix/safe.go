@@ -123,6 +123,21 @@ func renamed(f *finding.Finding) (string, bool) {
 // text of 10 KB that are past it are those after the 1,600th; --fix comes to them when it looks again.
 const mostRead = 16 << 20
 
+// mixedBlocks are keys of a block that was written behind the wrong alias. Its lines that are equal by chance belong to it: without them
+// nobody would see any more what was meant.
+func mixedBlocks(found []finding.Finding) map[string]bool {
+	out := map[string]bool{}
+	for _, f := range found {
+		if f.Slug != "credentials-overwritten" {
+			continue
+		}
+		for _, s := range f.Subjects {
+			out[s.File+"\x00"+s.Key] = true
+		}
+	}
+	return out
+}
+
 // Safe gives edits to the first fix of findings whose repair is safe to make unseen. found is not changed.
 func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 	out := slices.Clone(found)
@@ -132,10 +147,11 @@ func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 	}
 	kinds := map[int]confdoc.Kind{} // of the texts that a repair looks at
 	spent := map[int]int{}
+	mixed := mixedBlocks(found)
 	for i := range out {
 		f := &out[i]
 		t, ok := at[f.Subject.File]
-		if !ok || len(f.Fixes) == 0 || inProperties[f.Slug] == nil && inTree[f.Slug] == nil {
+		if !ok || f.Slug == "duplicate-key" && mixed[f.Subject.File+"\x00"+f.Subject.Key] || len(f.Fixes) == 0 || inProperties[f.Slug] == nil && inTree[f.Slug] == nil {
 			continue
 		}
 		kind, known := kinds[t]

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,6 +32,9 @@ func (l *linter) entries(s *setup) {
 			l.mark(at)
 			continue
 		}
+		if strings.HasPrefix(e.Key, byteOrderMark) {
+			continue // a finding of its own
+		}
 		if l.malformed(s, e, at) || clustersMeant && at == wrongClusters {
 			continue
 		}
@@ -45,6 +49,9 @@ func (l *linter) entries(s *setup) {
 	}
 }
 
+// byteOrderMark as Java reads it.
+const byteOrderMark = "\u00ef\u00bb\u00bf"
+
 // duplicate: java.util.Properties keeps the last of several equal keys, silently.
 func (l *linter) duplicate(s *setup, first, e confdoc.Entry, at place) {
 	sev, text := finding.Warning, fmt.Sprintf("%s stands in line %d already, with another value. The last one counts, without a word.", printable(e.Key), first.Line)
@@ -53,6 +60,9 @@ func (l *linter) duplicate(s *setup, first, e confdoc.Entry, at place) {
 	}
 	l.add(say{slug: "duplicate-key", severity: sev, at: at, because: text, fixes: s.advice("Remove the line that is not meant: %d or %d.", first.Line, e.Line), also: []place{{s.file, first.Line, first.Column, first.Key}}})
 }
+
+// wrongArrow begins a line with a flow whose arrow is another sign; in =>, and after a blank, Java sees the end of the key.
+var wrongArrow = regexp.MustCompile(`^\s*[\w.-]+\s*(?:→|⇒|➔|=>|-&gt;|—>|–>)\s*[\w.-]+\.[\w.-]+`)
 
 // malformed finds lines that Java reads as something else than was meant.
 func (l *linter) malformed(s *setup, e confdoc.Entry, at place) bool {
@@ -69,8 +79,8 @@ func (l *linter) malformed(s *setup, e confdoc.Entry, at place) bool {
 	case strings.HasPrefix(value, "->"), strings.HasSuffix(e.Key, "->") && value != "":
 		text := strings.TrimSuffix(e.Key, "->") + "->" + strings.TrimLeft(strings.TrimPrefix(value, "->"), " \t")
 		return add("malformed-flow-key", finding.Error, fmt.Sprintf("A blank ends the key: Java reads the key %q with the value %q.", e.Key, printable(value)), "Write the flow without blanks around the arrow: "+printable(text))
-	case strings.Contains(e.Key, "→") || strings.Contains(e.Key, "=>") || strings.Contains(e.Key, "-&gt;"):
-		return add("malformed-flow-key", finding.Error, fmt.Sprintf("%q is no flow: the arrow is written ->.", printable(e.Key)), "Write SOURCE->TARGET with a minus sign and a greater-than sign.")
+	case wrongArrow.MatchString(e.Raw):
+		return add("malformed-flow-key", finding.Error, fmt.Sprintf("%q is no flow: the arrow is written ->.", printable(strings.TrimSpace(wrongArrow.FindString(e.Raw)))), "Write SOURCE->TARGET with a minus sign and a greater-than sign.")
 	case strings.HasPrefix(e.Key, `"`), strings.HasPrefix(e.Key, "'"):
 		return add("malformed-line", finding.Error, fmt.Sprintf("The quotes are a part of the key: Java reads %s, which nobody knows. The line looks like JSON.", printable(e.Key)), "Write it as a properties line: "+strings.Trim(e.Key, `"'`)+" = "+printable(strings.Trim(strings.TrimRight(value, ", "), `"'`)))
 	case strings.IndexFunc(e.Key, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0, strings.HasPrefix(e.Key, "---"), strings.HasPrefix(e.Key, "<<<"), strings.HasPrefix(e.Key, ">>>"):
@@ -151,10 +161,13 @@ func (l *linter) entry(s *setup, e confdoc.Entry, at place, aliases []string) {
 // key reports a key that is not read where it stands.
 func (l *linter) key(s *setup, at place, v verdict) {
 	fix := s.advice("Remove the line; it has no effect.")
+	if v.slug == "unknown-key" && v.severity == finding.Info {
+		fix = s.advice("Keep the line if a class of your own reads it; else remove it.")
+	}
 	if v.meant != "" {
 		meant := v.meant
-		if flow, _, ok := strings.Cut(at.key, "."); ok && strings.Contains(flow, "->") && !strings.Contains(meant, "->") && v.slug == "misspelt-key" {
-			meant = flow + "." + meant // without it the setting would be of another scope
+		if v.scope != "" && !strings.HasPrefix(meant, v.scope) {
+			meant = v.scope + meant // without it the setting would be of another scope
 		}
 		fix = s.advice("Write %s instead of %s.", meant, printable(at.key))
 		if v.slug == "misspelt-key" || v.slug == "removed-key" || v.sure {
@@ -283,6 +296,7 @@ func bareKey(key string, at level) (verdict, bool) {
 
 // lastBare judges a key without a prefix that no connector, no driver and no cluster reads.
 func lastBare(key string, at level, aliases []string) verdict {
+	at.prefix = ""
 	target := "TARGET"
 	if _, t, ok := strings.Cut(at.flow, "->"); ok {
 		target = t
@@ -309,6 +323,12 @@ func lastBare(key string, at level, aliases []string) verdict {
 	switch {
 	case key == "exactly.once.source.support":
 		return verdict{name: key}.but("no-effect-key", finding.Warning, target+"."+key, "%s is a setting of the worker, which takes it from the cluster it writes to.", key)
+	case ofSinks(key):
+		return sinks(key)
+	case strings.HasPrefix(key, "metrics.context."):
+		return verdict{name: key}.but("no-effect-key", finding.Info, target+"."+key, "%s is a setting of the worker, which takes it from the cluster it writes to.", key)
+	case key == "auto.include.jmx.reporter":
+		return verdict{name: key}.but("removed-key", finding.Warning, "", "%s is read by MirrorMaker 2 3.4 to 3.9 only; from 4.0 on metric.reporters has JmxReporter by default.", key)
 	case isWorkerKey(key):
 		return verdict{name: key}.but("no-effect-key", finding.Info, target+"."+key, "%s is a setting of the worker, which takes it from the cluster it writes to; without a prefix it has no effect.", key)
 	case key == "client.id":

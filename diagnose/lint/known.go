@@ -16,6 +16,7 @@ type verdict struct {
 	severity finding.Severity
 	why      string
 	meant    string // what to write instead, "" where nothing is
+	scope    string // what stands before the key, and must before what is meant: "a->b."
 	name     string // the setting itself, prefixes taken off
 	typ      conf.Type
 	typed    bool // typ is known, so that the value can be judged
@@ -98,7 +99,12 @@ func connectorKey(key string, at level) verdict {
 		}
 	}
 	for _, p := range overridePrefixes {
-		if rest, ok := strings.CutPrefix(key, p.prefix); ok {
+		rest, ok := strings.CutPrefix(key, p.prefix)
+		if ok && p.of == conf.OfConsumer && at.reader&^anyConnector == 0 {
+			meant := at.prefix + "source.consumer." + rest
+			return verdict{name: key}.but("wrong-prefix", finding.Warning, meant, "Connect gives %s to the consumers of sink connectors; MirrorMaker 2's own take their settings behind consumer. or source.consumer., so that it has no effect.", key)
+		}
+		if ok {
 			return clientKey(rest, p.of, p.what, p.prefix, at)
 		}
 	}
@@ -110,8 +116,8 @@ func connectorKey(key string, at level) verdict {
 	if hasPrefix(key, freeConnector) {
 		return plugIn(key)
 	}
-	if strings.HasPrefix(key, "errors.deadletterqueue.") {
-		return verdict{name: key}.but("no-effect-key", finding.Info, "", "Only sink connectors have a dead letter queue; MirrorMaker 2's are source connectors.")
+	if ofSinks(key) {
+		return sinks(key)
 	}
 	k, known := conf.LookupKafkaKey(key)
 	switch {
@@ -123,11 +129,23 @@ func connectorKey(key string, at level) verdict {
 		if key == "group.id" {
 			return verdict{name: key}.but("no-effect-key", finding.Warning, "", "A connector has no consumer group of its own: it assigns partitions itself and keeps positions in Connect's offsets topic. group.id belongs to the worker.")
 		}
-		return verdict{name: key}.but("no-effect-key", finding.Info, "", "%s is a setting of the Connect worker; in a connector's configuration nobody reads it.", key)
+		return verdict{name: key}.but("no-effect-key", switchedOn(key), at.ofWorker(key), "%s is a setting of the Connect worker; in a connector's configuration nobody reads it.", key)
 	case known:
 		return reads(key, k.Type).but("wrong-prefix", finding.Warning, at.prefix+suggestClient(key, k.Of), "%s is a setting of a Kafka client; without the prefix of a client (%s) it has no effect.", key, suggestClient(key, k.Of))
 	}
 	return unknown(key, at, connectorNames)
+}
+
+// ofSinks: settings that Connect has for sink connectors alone.
+func ofSinks(key string) bool {
+	return strings.HasPrefix(key, "errors.deadletterqueue.") || key == "topics.regex"
+}
+
+func sinks(key string) verdict {
+	if key == "topics.regex" {
+		return verdict{name: key}.but("no-effect-key", finding.Warning, "", "Only sink connectors have topics.regex; MirrorMaker 2 takes regular expressions in topics.")
+	}
+	return verdict{name: key}.but("no-effect-key", finding.Info, "", "Only sink connectors have a dead letter queue; MirrorMaker 2's are source connectors.")
 }
 
 // sideKey judges what stands behind source.cluster. or target.cluster.: only MirrorClient's own settings are taken over.
@@ -166,7 +184,7 @@ func clientKey(key string, of conf.Place, what, prefix string, at level) verdict
 	}
 	near := nearest(key, clientNames())
 	if near == "" {
-		return plugIn(key) // interceptors and other classes bring settings of their own
+		return plugIn(key).but("unknown-key", finding.Info, "", "A %s has no setting %s of its own; an interceptor or another class given to it could read it.", what, key)
 	}
 	return verdict{name: key}.but("misspelt-key", finding.Warning, at.prefix+prefix+near, "A %s has no setting %s; %s was meant.", what, key, near)
 }
@@ -205,9 +223,18 @@ func isWorkerKey(key string) bool {
 // workerKey judges a setting behind a cluster's alias, or in the config of a resource's cluster: the worker that writes to the
 // cluster reads it, and client settings reach the connectors.
 func workerKey(key string, at level) verdict {
+	for _, p := range overridePrefixes {
+		if rest, ok := strings.CutPrefix(key, p.prefix); ok && at.mode == dedicated {
+			short := strings.TrimSuffix(p.prefix, "override.")
+			return verdict{name: key}.but("wrong-prefix", finding.Warning, at.prefix+short+rest, "%s is read behind a flow only; behind a cluster the client gets a setting override.%s, which does not exist.", key, rest)
+		}
+	}
 	for _, p := range clientPrefixes[2:] {
 		if rest, ok := strings.CutPrefix(key, p.prefix); ok && (p.prefix == "consumer." || p.prefix == "producer." || p.prefix == "admin.") && !isMM2(key) {
 			v := clientKey(rest, p.of, p.what, p.prefix, at)
+			if v.slug == "" && p.of != conf.OfProducer && at.mode == dedicated && !at.version.IsZero() && at.version.Before(2, 8, 0) {
+				return v.but("no-effect-key", finding.Warning, "SOURCE->TARGET."+key, "MirrorMaker 2 %s does not pass %s on to its connectors; from 2.8 on it does.", at.version, key)
+			}
 			if v.slug == "" && p.of == conf.OfConsumer && rest == "group.id" {
 				return v.but("no-effect-key", finding.Info, "", "MirrorMaker 2's consumers belong to no group, so that group.id has no effect.")
 			}
@@ -256,6 +283,22 @@ func (at level) meantFor(key string) string {
 		return at.flow + "." + key
 	}
 	return "SOURCE->TARGET." + key + ", or " + key + " for all flows"
+}
+
+// ofWorker is where a setting of the worker belongs that stands behind a flow.
+func (at level) ofWorker(key string) string {
+	if _, target, ok := strings.Cut(at.flow, "->"); ok && at.mode == dedicated {
+		return target + "." + key
+	}
+	return ""
+}
+
+// switchedOn: most settings of the worker are a matter of taste; who believes to have exactly-once and has not loses by it.
+func switchedOn(key string) finding.Severity {
+	if key == "exactly.once.source.support" {
+		return finding.Warning
+	}
+	return finding.Info
 }
 
 func isMM2(key string) bool {
@@ -326,7 +369,7 @@ func ageOf(v verdict, k conf.Key, at level) verdict {
 		if meant != "" {
 			text += ", where the default of " + meant + " counts instead"
 		}
-		v.sure = meant != ""
+		v.sure, v.scope = meant != "", at.prefix
 		return v.but("removed-key", finding.Warning, meant, "%s.", text)
 	case !ver.IsZero() && ver.Compare(k.Since) < 0:
 		sev := finding.Warning
@@ -337,6 +380,7 @@ func ageOf(v verdict, k conf.Key, at level) verdict {
 		if k.Was != "" {
 			was = "; before, it was called " + k.Was
 		}
+		v.scope = at.prefix
 		return v.but("version-too-old-for-key", sev, k.Was, "%s exists from %s on%s. MirrorMaker 2 %s ignores it.", k.Name, short(k.Since), was, ver)
 	}
 	return v
@@ -359,8 +403,11 @@ func unknown(key string, at level, names func() []string) verdict {
 				sev = finding.Error // a switch that stays where it was
 			}
 		}
-		v.sure = onlyNear(key, near, names())
+		v.sure, v.scope = onlyNear(key, near, names()), at.prefix
 		return v.but("misspelt-key", sev, near, "No setting has the name %s; %s is meant. MirrorMaker 2 ignores unknown settings without an error, and the default stays in force.", printable(key), near)
+	}
+	if k, ok := conf.LookupKey(key); ok && k.ReadBy&conf.Driver != 0 && at.mode == dedicated {
+		return v.but("wrong-prefix", finding.Warning, key, "connect-mirror-maker itself reads %s, without a prefix; here it has no effect.", key)
 	}
 	if at.own {
 		return v.but("unknown-key", finding.Info, "", "Kafka has no setting %s; only the class of your own that is configured here can read it.", printable(key))

@@ -96,7 +96,7 @@ var (
 	flowRules = []func(*linter, *flow){(*linter).notEnabled, (*linter).checkpointConnector, (*linter).groupSync, (*linter).states, (*linter).refreshing, (*linter).intervals, (*linter).syncsOff, (*linter).syncsConflict,
 		(*linter).naming, (*linter).agree, (*linter).sharedFilters, (*linter).lostDefaults, (*linter).selfExcluded, (*linter).factors, (*linter).converters, (*linter).outranked,
 		(*linter).exactlyOnce}
-	setupRules = []func(*linter, *setup){(*linter).addresses, (*linter).credentials, (*linter).overwritten, (*linter).stated, (*linter).workerGroups}
+	setupRules = []func(*linter, *setup){(*linter).addresses, (*linter).credentials, (*linter).overwritten, (*linter).stated, (*linter).providersLost, (*linter).workerGroups}
 )
 
 // place is where a setting stands, or where a missing one would.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
@@ -333,7 +334,7 @@ func (l *linter) parsed(file string, p *confdoc.Properties, diags []confdoc.Diag
 		at := place{file: file, line: d.Line, col: d.Column}
 		if d.Fatal {
 			l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(d.Text), leads: "Java refuses the whole file, and MirrorMaker 2 does not start.", fixes: []finding.Fix{{Mode: dedicated, Text: "Correct this place."}}})
-		} else {
+		} else if !maskedAt(p, d.Line) {
 			l.add(say{slug: "malformed-line", severity: finding.Warning, at: at, because: sentence(d.Text), fixes: []finding.Fix{{Mode: dedicated, Text: "Write the line in ASCII, and save the file without a byte order mark."}}})
 		}
 	}
@@ -344,7 +345,7 @@ func (l *linter) parsed(file string, p *confdoc.Properties, diags []confdoc.Diag
 			l.mark(place{file: file, line: e.Line, col: e.Column})
 		}
 	}
-	if e, ok := p.Lookup("clusters"); !ok || !opaque(e.Value) && !strings.ContainsAny(e.Value, `="'#`) { // else a fault of its own, and the aliases are not known
+	if e, ok := p.Lookup("clusters"); !ok || !opaque(e.Value) && !strings.ContainsAny(e.Value, `="'#`) && meantAliases(p, e.Value) == "" { // else a fault of its own, and the aliases are not known
 		s.Setup, _ = conf.Resolve(p, l.o.Version)
 	}
 	l.setups = append(l.setups, s)
@@ -358,8 +359,30 @@ func (l *linter) parsed(file string, p *confdoc.Properties, diags []confdoc.Diag
 	l.entries(s)
 	for _, f := range s.flows {
 		e, _ := f.Get(conf.Source, "enabled")
-		f.meant = l.wrong[place{e.File, e.Line, e.Column, e.Written}] && strings.Contains(strings.ToLower(e.Value), "true")
+		f.meant = (l.wrong[place{e.File, e.Line, e.Column, e.Written}] || strings.TrimSpace(e.Value) != e.Value) && strings.Contains(strings.ToLower(e.Value), "true") || l.forgotten(f)
 	}
+}
+
+// maskedAt says that what is beyond ASCII on a line stands for template text.
+func maskedAt(p *confdoc.Properties, line int) bool {
+	for _, e := range p.Entries {
+		if e.Line == line {
+			rest := strings.ReplaceAll(e.Raw, masked, "")
+			return strings.Contains(e.Raw, masked) && strings.IndexFunc(rest, func(r rune) bool { return r > '~' }) < 0
+		}
+	}
+	return false
+}
+
+// meantAliases gives the list of clusters that was meant where something else than commas separates it; "" where nothing is wrong.
+func meantAliases(p *confdoc.Properties, value string) string {
+	for _, a := range mm2.SplitList(value) {
+		if !strings.ContainsAny(a, " \t;[]()") || p.Value(a+".bootstrap.servers") != "" {
+			continue
+		}
+		return strings.Join(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" \t,;[]()", r) }), ", ")
+	}
+	return ""
 }
 
 // isStatement: a line of a template, which Java would read as a key.

@@ -26,6 +26,9 @@ var factorKeys = []struct {
 	{conf.Worker, "status.storage.replication.factor", false, true},
 }
 
+// notCreated: MirrorMaker 2 creates its topics in a job of its own at the start; its failure is one ERROR in the log, and the connector runs on.
+const notCreated = "With fewer brokers the topic cannot be created: one ERROR in the log, and then the topic is missing, or the broker makes one by its own defaults."
+
 // factors compares replication factors with each other and with the brokers that addresses show. Neither is proof of how many
 // brokers there are, so a factor is called too high only where the file contradicts itself.
 func (l *linter) factors(f *flow) {
@@ -47,6 +50,9 @@ func (l *linter) factors(f *flow) {
 		if !f.Has(k.r) || !ok || n < 1 {
 			continue
 		}
+		if emit, _, known := l.flag(f, conf.Checkpoint, keyEmit); k.r == conf.Checkpoint && known && !emit {
+			continue // nobody writes there
+		}
 		on := f.Target
 		if k.key == "offset-syncs.topic.replication.factor" && f.location() == mm2.OnSource {
 			on = f.Source
@@ -56,9 +62,9 @@ func (l *linter) factors(f *flow) {
 		switch {
 		case e.IsDefault():
 			if k.chain && highest > 0 && highest < n && int64(show) < n && f.whole(k.r) {
-				l.add(say{slug: "replication-factor-default", severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("%s is not set and %d by default, while every other replication factor is at most %d.", k.key, n, highest), leads: "With fewer brokers the topic cannot be created, and the connector does not start.", fixes: f.set(k.r, k.key, fmt.Sprint(highest))})
+				l.add(say{slug: "replication-factor-default", severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("%s is not set and %d by default, while every other replication factor is at most %d.", k.key, n, highest), leads: notCreated, fixes: f.set(k.r, k.key, fmt.Sprint(highest))})
 			}
-		case n == 1 && (k.chain || k.key == "offset.storage.replication.factor" || k.key == "replication.factor") && (show > 1 || highest > 1 && (k.chain || k.worker)):
+		case n == 1 && (k.chain || k.key == "offset.storage.replication.factor" || k.key == "replication.factor") && (show > 1 || highest > 1 && (k.chain || k.worker) && s.lowOn(on) != 1):
 			sev := finding.Info
 			if k.chain {
 				sev = finding.Warning
@@ -76,7 +82,7 @@ func (l *linter) factors(f *flow) {
 					sev = finding.Error
 				}
 			}
-			l.add(say{slug: "replication-factor-too-high", severity: sev, at: at, flow: f.Name(), because: fmt.Sprintf("%s is %d, the topic lies on %s, and %s.", k.key, n, on, why), leads: "The topic cannot be created, and the connector does not start.", fixes: s.inPlace(at, fmt.Sprint(show))})
+			l.add(say{slug: "replication-factor-too-high", severity: sev, at: at, flow: f.Name(), because: fmt.Sprintf("%s is %d, the topic lies on %s, and %s.", k.key, n, on, why), leads: notCreated, fixes: s.inPlace(at, fmt.Sprint(show))})
 		}
 	}
 }

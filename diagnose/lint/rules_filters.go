@@ -102,6 +102,16 @@ func (l *linter) selfExcluded(f *flow) {
 	if !f.runs() {
 		return
 	}
+	if lists := f.GroupLists(); f.Has(conf.Checkpoint) && !lists.Include.IsDefault() {
+		if filter, err := l.groupFilter(f); err == nil && filter != nil {
+			l.shutOut(f, conf.Checkpoint, filter, lists, "group-filtered-out", "group", "groups.exclude")
+		}
+	}
+	if lists := f.TopicLists(conf.Source); f.Has(conf.Source) && !lists.Include.IsDefault() {
+		if filter, err := l.topicFilter(f, conf.Source); err == nil && filter != nil {
+			l.shutOut(f, conf.Source, filter, lists, "group-topic-filtered-out", "topic", "topics.exclude")
+		}
+	}
 	if lists := f.GroupLists(); f.Has(conf.Checkpoint) && spellsOut(lists.Include.Value) {
 		if filter, err := l.groupFilter(f); err == nil && filter != nil {
 			l.spelledOut(f, conf.Checkpoint, filter, lists, "group-filtered-out", "group", "groups.exclude")
@@ -113,6 +123,25 @@ func (l *linter) selfExcluded(f *flow) {
 				l.spelledOut(f, r, filter, lists, "group-topic-filtered-out", "topic", "topics.exclude")
 			}
 		}
+	}
+}
+
+// shutOut: a pattern of the include list of which the exclude list lets nothing through.
+func (l *linter) shutOut(f *flow, r conf.Reader, filter *mm2.Filter, lists conf.Lists, slug, what, key string) {
+	if !l.sound(lists.Include) || !l.sound(lists.Exclude) {
+		return
+	}
+	for _, p := range filter.Include() {
+		if literal.MatchString(p) || strings.ContainsAny(p, "()|") || p == ".*" || !covered(p, beginning(p), filter.Exclude()) {
+			continue
+		}
+		by := key + " = " + printable(lists.Exclude.Value)
+		if lists.Exclude.IsDefault() {
+			by = "the built-in " + key
+		}
+		at := f.where(r, lists.Include, what+"s")
+		l.add(say{slug: slug, severity: finding.Warning, at: at, flow: f.Name(), because: fmt.Sprintf("The pattern %s asks for %ss that %s leaves out, all of them: what is excluded wins.", printable(p), what, by), leads: "Their offsets do not reach the target.", fixes: f.in.advice("Set %s to a list that does not match what %s asks for.", key, printable(p))})
+		return
 	}
 }
 
@@ -157,8 +186,8 @@ func overlap(a, b *mm2.Filter) bool {
 			})
 		}
 	}
-	for _, p := range beginnings(a) {
-		for _, q := range beginnings(b) {
+	for _, p := range beginnings(a, b.Exclude()) {
+		for _, q := range beginnings(b, a.Exclude()) {
 			if strings.HasPrefix(p, q) || strings.HasPrefix(q, p) {
 				return true
 			}
@@ -181,24 +210,44 @@ func spelled(f *mm2.Filter) ([]string, bool) {
 	return out, true
 }
 
-// beginnings gives what every name that an include list lets through begins with, by pattern; "" where that is anything.
-func beginnings(f *mm2.Filter) []string {
+// beginnings gives what every name that an include list lets through begins with, by pattern; "" where that is anything. Patterns
+// of which the other side excludes everything are left out.
+func beginnings(f *mm2.Filter, excluded []string) []string {
 	var out []string
 	for _, p := range f.Include() {
+		if slices.Contains(excluded, p) {
+			continue
+		}
 		if strings.ContainsAny(p, "()") && strings.Contains(p, "|") {
 			return []string{""}
 		}
 		for part := range strings.SplitSeq(p, "|") {
-			part = strings.TrimPrefix(part, "^")
-			n := 0
-			for n < len(part) && (part[n] == '-' || part[n] == '_' || part[n] >= '0' && part[n] <= '9' || part[n]|0x20 >= 'a' && part[n]|0x20 <= 'z') {
-				n++
+			if begin := beginning(part); !covered(part, begin, excluded) {
+				out = append(out, begin)
 			}
-			if n < len(part) && n > 0 && strings.IndexByte("*?{", part[n]) >= 0 {
-				n--
-			}
-			out = append(out, part[:n])
 		}
 	}
 	return out
+}
+
+func beginning(part string) string {
+	part = strings.TrimPrefix(part, "^")
+	n := 0
+	for n < len(part) && (part[n] == '-' || part[n] == '_' || part[n] >= '0' && part[n] <= '9' || part[n]|0x20 >= 'a' && part[n]|0x20 <= 'z') {
+		n++
+	}
+	if n < len(part) && n > 0 && strings.IndexByte("*?{", part[n]) >= 0 {
+		n--
+	}
+	return part[:n]
+}
+
+// covered says that an exclude list leaves out whatever a pattern matches: it has the same pattern, or all names with that beginning.
+func covered(part, begin string, excluded []string) bool {
+	for _, e := range excluded {
+		if stem, open := strings.CutSuffix(e, ".*"); e == part || open && stem == beginning(stem) && strings.HasPrefix(begin, stem) {
+			return true
+		}
+	}
+	return false
 }

@@ -18,16 +18,19 @@ func secretKey(name string) bool {
 
 var jaasSecret = regexp.MustCompile(`(?i)(?:password|secret|clientSecret|oauth\.client\.secret)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))`)
 
+// fillIn are texts that stand for a secret in an example.
+var fillIn = regexp.MustCompile(`(?i)^\s*(?:\W*change[-_ ]?me\W*|[<\[].*|x{3,}|\*+|\.{3,}|…|your[-_ ].*|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:PASSWORD|SECRET|KEY)))\s*$`)
+
 // literalSecret says that a secret stands there in clear text.
 func literalSecret(name, value string) bool {
 	if opaque(value) || strings.TrimSpace(value) == "" {
 		return false
 	}
 	if !strings.HasSuffix(name, "sasl.jaas.config") {
-		return true
+		return !fillIn.MatchString(value)
 	}
 	for _, m := range jaasSecret.FindAllStringSubmatch(value, -1) {
-		if m[1]+m[2]+m[3] != "" {
+		if secret := m[1] + m[2] + m[3]; secret != "" && !fillIn.MatchString(secret) {
 			return true
 		}
 	}
@@ -189,7 +192,7 @@ func (l *linter) credentials(s *setup) {
 				sev, text = finding.Warning, "%s for %s, and no sasl.jaas.config: the login must come from a JAAS file of the JVM (java.security.auth.login.config), or is missing."
 			}
 			report(in.protocol, sev, fmt.Sprintf(text, protocol, x.alias), "sasl.jaas.config", "…")
-		case sasl && in.jaas.File != "" && mechanism == "" && !strings.Contains(in.jaas.Value, "Krb5") && (!opaque(in.jaas.Value) || strings.Contains(in.jaas.Value, "LoginModule")):
+		case sasl && in.jaas.File != "" && mechanism == "" && !strings.Contains(in.jaas.Value, "Krb5") && loginModule.MatchString(in.jaas.Value):
 			report(in.protocol, finding.Error, fmt.Sprintf("sasl.mechanism for %s is missing and GSSAPI (Kerberos) by default, which does not fit the login module given.", x.alias), "sasl.mechanism", mechanismOf(in.jaas.Value))
 		case protocol == "" && (in.jaas.File != "" || in.mechanism.File != ""):
 			e := in.jaas
@@ -197,9 +200,14 @@ func (l *linter) credentials(s *setup) {
 				e = in.mechanism
 			}
 			report(e, finding.Warning, fmt.Sprintf("A login is given for %s, and no security.protocol, which is PLAINTEXT by default: the login is never used.", x.alias), "security.protocol", "SASL_SSL")
+		case (protocol == "SSL" || protocol == "PLAINTEXT") && in.jaas.File != "" && in.jaas.Rule == in.protocol.Rule:
+			report(in.protocol, finding.Warning, fmt.Sprintf("A login is given for %s, and security.protocol is %s: the login is never used.", x.alias, protocol), "security.protocol", map[string]string{"SSL": "SASL_SSL", "PLAINTEXT": "SASL_PLAINTEXT"}[protocol])
 		}
 	}
 }
+
+// loginModule begins a JAAS entry whose login module is written out, whatever its options come from.
+var loginModule = regexp.MustCompile(`^\s*[\w.$]+LoginModule\s`)
 
 func mechanismOf(jaas string) string {
 	if strings.Contains(jaas, "Scram") {

@@ -59,6 +59,16 @@ func (l *linter) notEnabled(f *flow) {
 	l.add(say{slug: "flow-not-enabled", severity: sev, at: at, flow: f.Name(), because: fmt.Sprintf("%s has no line %s = true. In dedicated mode a flow is off by default.", s.file, name), leads: "Nothing of " + f.Name() + " is mirrored.", fixes: f.set(conf.Source, "enabled", "true")})
 }
 
+// forgotten: of a flow that the file speaks of only the switch is missing, and no other flow is on. Its settings are judged as if it were there.
+func (l *linter) forgotten(f *flow) bool {
+	s := f.in
+	e, _ := f.Get(conf.Source, "enabled")
+	if f.Enabled || s.partial[s.file] || !e.IsDefault() || slices.ContainsFunc(s.flows, func(o *flow) bool { return o.Enabled }) {
+		return false
+	}
+	return slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return strings.HasPrefix(x.Key, f.Name()+".") })
+}
+
 // checkpointConnector: without it there is no offset sync at all.
 func (l *linter) checkpointConnector(f *flow) {
 	s := f.in
@@ -112,6 +122,12 @@ func (l *linter) groupSync(f *flow) {
 	text := "sync.group.offsets.enabled is not set, and false by default: checkpoints are made, and no offsets are committed on the target."
 	if !e.IsDefault() {
 		sev, text = finding.Warning, "sync.group.offsets.enabled is false: checkpoints are made, and no offsets are committed on the target."
+	}
+	if emit, _, ok := l.flag(f, conf.Checkpoint, keyEmit); ok && !emit {
+		text = "sync.group.offsets.enabled is not set, and false by default; it needs checkpoints besides, which are switched off here: no offsets are committed on the target."
+		if !e.IsDefault() {
+			text = "sync.group.offsets.enabled is false, and so are checkpoints: no offsets are committed on the target."
+		}
 	}
 	if l.oppositeSyncs(f) {
 		sev, text = finding.Info, "Group offsets are committed by the opposite flow only. That is right as long as the groups run on "+f.Target+"; before they run on "+f.Source+" for good, the two must be exchanged."
@@ -201,7 +217,7 @@ func (l *linter) syncsOff(f *flow) {
 		if !f.Has(r) || !ok || on {
 			continue
 		}
-		if emit, _, ok := l.flag(f, conf.Checkpoint, keyEmit); r == conf.Source && f.Has(conf.Checkpoint) && ok && !emit {
+		if emit, _, ok := l.flag(f, conf.Checkpoint, keyEmit); f.Has(conf.Checkpoint) && ok && !emit {
 			continue // wanted: data only
 		}
 		at := f.where(r, e, "emit.offset-syncs.enabled")
@@ -274,6 +290,24 @@ func (l *linter) stated(s *setup) {
 		leads: "Offsets on the target can be missing or wrong although the configuration is right.", fixes: s.advice("Upgrade to 3.7.2 or later; %s is generation %s.", s.version, s.version.Generation())})
 }
 
+// providersLost: in the releases of KAFKA-17192 the worker of dedicated mode is not told of config.providers, and references stay as they are.
+func (l *linter) providersLost(s *setup) {
+	if s.mode != dedicated || s.version.IsZero() {
+		return
+	}
+	e, ok := s.props.Lookup("config.providers")
+	if !ok || !slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return len(conf.Placeholders(x.Value)) > 0 }) ||
+		slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return strings.HasSuffix(x.Key, ".config.providers") }) {
+		return
+	}
+	for _, b := range bugs.All() {
+		if b.ID == "KAFKA-17192" && b.Affected(s.version) {
+			l.add(say{slug: "version-known-bugs", severity: finding.Warning, at: place{s.file, e.Line, e.Column, e.Key}, because: fmt.Sprintf("MirrorMaker 2 %s does not tell its workers of config.providers (%s): the reference itself reaches the clients of the connectors in the place of the value.", s.version, b.ID), bugs: []string{b.ID},
+				leads: "Logins fail, or addresses do not resolve.", fixes: s.advice("%s", b.Workaround)})
+		}
+	}
+}
+
 // everywhere says that all releases of a range show a bug.
 func everywhere(b bugs.Bug, r mm2.Range) bool {
 	for _, v := range mm2.Releases() {
@@ -293,17 +327,25 @@ func (l *linter) workerGroups(s *setup) {
 		first := map[string]*flow{}
 		for _, f := range s.flows {
 			e, ok := f.Get(conf.Worker, key)
-			if !f.Herder || !f.runs() || !ok || e.IsDefault() || !l.sound(e) {
+			if !f.Herder && !f.meant || !ok || e.IsDefault() || !l.sound(e) {
 				continue
 			}
 			id := f.Target + "\x00" + strings.TrimSpace(e.Value)
 			o, taken := first[id]
-			if !taken {
+			if !taken || !o.runs() {
 				first[id] = f
+			}
+			if !taken || !o.runs() && !f.runs() {
 				continue
 			}
+			sev, text := finding.Error, fmt.Sprintf("The workers of %s and %s are both attached to %s and have the same %s, %s.", o.Name(), f.Name(), f.Target, key, e.Value)
+			for _, idle := range []*flow{o, f} {
+				if !idle.runs() {
+					sev, text = finding.Warning, text+fmt.Sprintf(" %s is off, and has a worker all the same, for heartbeats: %s.emit.heartbeats.enabled = false takes it away.", idle.Name(), idle.Name())
+				}
+			}
 			at := f.where(conf.Worker, e, key)
-			l.add(say{slug: "worker-group-collision", severity: finding.Error, at: at, flow: f.Name(), because: fmt.Sprintf("The workers of %s and %s are both attached to %s and have the same %s, %s.", o.Name(), f.Name(), f.Target, key, e.Value), leads: "They take each other for members of one Connect cluster and overwrite each other's connectors.",
+			l.add(say{slug: "worker-group-collision", severity: sev, at: at, flow: f.Name(), because: text, leads: "They take each other for members of one Connect cluster and overwrite each other's connectors.",
 				fixes: s.advice("Remove %s: by default it is different for each source.", at.key)})
 		}
 	}

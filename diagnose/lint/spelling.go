@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
@@ -54,7 +55,7 @@ func nearest(name string, names []string) string {
 		if p == plain && n != name {
 			return n
 		}
-		if n != name && shortened(n, name) {
+		if n != name && (shortened(n, name) || len(p) == len(plain) && sameWords(p, plain) || camel(name) && strings.ReplaceAll(p, ".", "") == plain) {
 			return n
 		}
 		most := 2
@@ -105,12 +106,25 @@ func shortened(setting, name string) bool {
 			return true
 		}
 	}
-	for _, x := range [][2]string{{".topic.replication", ".replication"}, {".seconds", ".ms"}, {"group.", "consumer.group."}} {
+	for _, x := range [][2]string{{".topic.replication", ".replication"}, {".seconds", ".ms"}, {"group.", "consumer.group."}, {".class", ".class.name"}} {
 		if strings.Contains(setting, x[0]) && strings.Replace(setting, x[0], x[1], 1) == name {
 			return true
 		}
 	}
 	return false
+}
+
+// camel says that a name is written in one piece with capitals inside.
+func camel(name string) bool {
+	return !strings.ContainsAny(name, ".-_") && strings.IndexFunc(name, unicode.IsUpper) > 0
+}
+
+// sameWords says that two names differ in the order of their words alone.
+func sameWords(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	slices.Sort(x)
+	slices.Sort(y)
+	return slices.Equal(x, y)
 }
 
 // plainName takes away what people get wrong first: case, and what stands between words.

@@ -2,9 +2,11 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 )
 
@@ -64,6 +66,7 @@ func (l *linter) together() {
 	}
 	for _, s := range l.setups {
 		l.fanIn(s)
+		l.rings(s)
 	}
 	l.sharedWorkers()
 }
@@ -98,14 +101,117 @@ func (l *linter) twoWay(f, o *flow) {
 			return
 		}
 	}
+	if l.mixed(f, o) || l.mixed(o, f) {
+		return
+	}
 	if f.in == o.in || bothRun {
 		e, _ := o.Get(conf.Source, "enabled")
 		at := o.where(conf.Source, e, "enabled")
 		if o.in.mode != dedicated {
 			at = o.at[o.first()]
 		}
-		l.add(say{slug: "two-way-flows", severity: finding.Info, at: at, flow: o.Name(), because: fmt.Sprintf("%s and %s are both on. With DefaultReplicationPolicy no record goes round; for the way back, offsets on copies are translated by tools only (MM2D-216).", f.Name(), o.Name())})
+		l.add(say{slug: "two-way-flows", severity: finding.Info, at: at, flow: o.Name(), because: fmt.Sprintf("%s and %s are both on. %s; for the way back, offsets on copies are translated by tools only (MM2D-216).", f.Name(), o.Name(), round(f.Policy(), o.Policy()))})
 	}
+}
+
+// round says whether records of flows in both directions go round.
+func round(p, q mm2.Policy) string {
+	switch {
+	case p.Kind == mm2.PolicyDefault && q.Kind == mm2.PolicyDefault && p.Separator != "" && q.Separator != "":
+		return "With DefaultReplicationPolicy no record goes round"
+	case identity(p) && identity(q):
+		return "Their lists of topics alone keep records from going round"
+	case identity(p) || identity(q):
+		return "Their policies differ, and their lists of topics alone keep records from going round"
+	}
+	return "Whether records go round is up to the names that the policy gives"
+}
+
+// mixed: f keeps names, and o puts its source's alias before them. What comes back over f has o's prefix, is no copy to o's policy, and
+// gets the prefix once more, for ever, where both lists let such names through.
+func (l *linter) mixed(f, o *flow) bool {
+	p := o.Policy()
+	if !f.Has(conf.Source) || !o.Has(conf.Source) || !identity(f.Policy()) || p.Kind != mm2.PolicyDefault || p.Separator == "" || drops(f) || drops(o) {
+		return false
+	}
+	a, err1 := l.topicFilter(f, conf.Source)
+	b, err2 := l.topicFilter(o, conf.Source)
+	if err1 != nil || err2 != nil || a == nil || b == nil {
+		return false
+	}
+	names, all := spelled(b)
+	if !all {
+		names = []string{"x"}
+	}
+	for _, n := range names {
+		if back := o.Source + p.Separator + n; !a.Decide(back).Passes() || !b.Decide(back).Passes() || !b.Decide(n).Passes() {
+			continue
+		}
+		e, _ := f.Get(conf.Source, "replication.policy.class")
+		l.add(say{slug: "identity-loop", severity: finding.Error, at: f.where(conf.Source, e, "replication.policy.class"), flow: f.Name(), because: fmt.Sprintf("%s keeps topic names, and %s puts %s%s before them. Its copies come back over %s under their new names and are copied anew: %s%s, %s%s%s%s, and so on.", f.Name(), o.Name(), o.Source, p.Separator, f.Name(), o.Source+p.Separator, n, o.Source, p.Separator, o.Source, p.Separator+n), leads: "Each record is copied back and forth for ever, into more and more topics.",
+			fixes: f.in.advice("Give both flows the same policy, and with IdentityReplicationPolicy mirror each topic in one direction only."), also: []place{o.at[o.first()]}})
+		return true
+	}
+	return false
+}
+
+// rings: three and more flows that keep topic names and lead back to where they began.
+func (l *linter) rings(s *setup) {
+	if s.Setup == nil || len(s.Clusters) > mostRing {
+		return
+	}
+	next := map[string][]*flow{}
+	for _, f := range s.flows {
+		if f.runs() && running(f) && f.Has(conf.Source) && identity(f.Policy()) && !drops(f) {
+			next[f.Source] = append(next[f.Source], f)
+		}
+	}
+	var path []*flow
+	var walk func(from, at string)
+	walk = func(from, at string) {
+		for _, f := range next[at] {
+			if f.Target == from && len(path) >= 2 && l.alike(append(path, f)) {
+				l.ring(append(path, f))
+			}
+			if f.Target > from && !slices.ContainsFunc(path, func(p *flow) bool { return p.Source == f.Target || p.Target == f.Target }) {
+				path = append(path, f)
+				walk(from, f.Target)
+				path = path[:len(path)-1]
+			}
+		}
+	}
+	for _, c := range s.Clusters {
+		walk(c.Alias, c.Alias)
+	}
+}
+
+// mostRing bounds the search for rings.
+const mostRing = 8
+
+// alike says that a topic may pass all flows.
+func (l *linter) alike(flows []*flow) bool {
+	for i, f := range flows {
+		for _, o := range flows[:i] {
+			a, err1 := l.topicFilter(f, conf.Source)
+			b, err2 := l.topicFilter(o, conf.Source)
+			if err1 != nil || err2 != nil || !overlap(a, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (l *linter) ring(flows []*flow) {
+	var names []string
+	var also []place
+	for _, f := range flows {
+		names, also = append(names, f.Name()), append(also, f.at[f.first()])
+	}
+	o := flows[len(flows)-1]
+	e, _ := o.Get(conf.Source, "replication.policy.class")
+	l.add(say{slug: "identity-loop", severity: finding.Error, at: o.where(conf.Source, e, "replication.policy.class"), flow: o.Name(), because: fmt.Sprintf("%s make a ring, keep topic names, and let the same topics through. IdentityReplicationPolicy does not see that a record came from the other side.", strings.Join(names, ", ")), leads: "Each record goes round for ever.",
+		fixes: o.in.advice("Leave one of the flows out, or use DefaultReplicationPolicy."), also: also})
 }
 
 // drops: a transform of the source connector may drop records that came from the other side.

@@ -41,10 +41,11 @@ var (
 // value judges the value of a setting that somebody reads; entry is the line of a properties file. It says whether the value
 // was found at fault.
 func (l *linter) value(s *setup, at place, v verdict, value string, entry *confdoc.Entry) bool {
-	if len(conf.Placeholders(value)) > 0 {
+	unended := strings.HasSuffix(v.name, "sasl.jaas.config") && unfinished(value)
+	if !unended && len(conf.Placeholders(value)) > 0 {
 		return false
 	}
-	if template(value) != "" {
+	if !unended && template(value) != "" {
 		l.mark(at)
 		return false
 	}
@@ -60,7 +61,13 @@ func (l *linter) value(s *setup, at place, v verdict, value string, entry *confd
 		return sev > finding.Info
 	}
 	secret := secretKey(v.name) || v.typ == conf.Password
+	if unended {
+		return bad("malformed-value", finding.Error, s.advice("End the JAAS entry of %s with a semicolon.", at.key), "The JAAS entry does not end with a semicolon; Kafka's clients refuse it and do not start.")
+	}
 	if secret {
+		if (s.mode == dedicated || s.java) && !strings.HasSuffix(v.name, "sasl.jaas.config") && sentenceBehind.MatchString(value) {
+			return bad("comment-after-value", finding.Error, s.advice("Put the comment of %s on a line of its own.", at.key), "In a properties file a comment needs a line of its own: what stands behind the # is a part of the secret.")
+		}
 		if literalSecret(v.name, value) {
 			l.secrets[at.file] = append(l.secrets[at.file], at)
 		}
@@ -81,7 +88,7 @@ func (l *linter) value(s *setup, at place, v verdict, value string, entry *confd
 		if v.typ != conf.String && v.typ != conf.List {
 			sev = finding.Error
 		}
-		return bad("quoted-value", sev, s.inPlace(at, trimmed[1:len(trimmed)-1]), "The quotes are a part of the value: it is %s, quotes included.", printable(trimmed))
+		return bad("quoted-value", sev, s.inPlace(at, strings.TrimSpace(strings.ReplaceAll(trimmed, trimmed[:1], ""))), "The quotes are a part of the value: it is %s, quotes included.", printable(trimmed))
 	}
 	if entry != nil && trimmed != "" && strings.TrimRight(value, " \t\f") != value && untrimmed(at.key) {
 		l.add(say{slug: "trailing-whitespace", severity: finding.Info, at: at, because: fmt.Sprintf("Blanks at the end are a part of the value. connect-mirror-maker looks at %s without trimming when it decides whether the flow needs a worker, and takes %q for false there; the connectors trim it.", at.key, value), fixes: s.inPlace(at, trimmed)})
@@ -93,6 +100,23 @@ func (l *linter) value(s *setup, at place, v verdict, value string, entry *confd
 		return true
 	}
 	return l.typed(s, at, v, trimmed, bad)
+}
+
+// sentenceBehind is a comment of several words behind a secret. One word may be a part of the secret.
+var sentenceBehind = regexp.MustCompile(`\s#+\s*[A-Za-z]\S*(?:\s+\S+){2,}\s*$`)
+
+// unfinished: a JAAS entry that is written out and lacks its end. What a provider or a template gives may bring it.
+func unfinished(jaas string) bool {
+	jaas = strings.TrimSpace(jaas)
+	return loginModule.MatchString(jaas+" ") && !strings.HasSuffix(jaas, ";") && !strings.HasSuffix(jaas, "}") && template(lastWord(jaas)) == ""
+}
+
+func lastWord(s string) string {
+	f := strings.Fields(s)
+	if len(f) == 0 {
+		return ""
+	}
+	return f[len(f)-1]
 }
 
 // untrimmed are the keys that the driver reads with Java's parseBoolean, without trimming.
@@ -125,11 +149,19 @@ func (l *linter) typed(s *setup, at place, v verdict, value string, bad complain
 	case conf.Class:
 		return l.class(s, at, v, value, bad)
 	case conf.List:
+		if found, wrong := l.emptyElement(s, at, v, value, bad); found {
+			return wrong
+		}
 		if slices.Contains(patternKeys, v.name) {
 			return l.patterns(s, at, v.name, value, bad)
 		}
 		if v.name == "bootstrap.servers" {
 			return l.hosts(s, at, value, bad)
+		}
+		if v.name == "clusters" && s.props != nil {
+			if meant := meantAliases(s.props, value); meant != "" {
+				return bad("malformed-value", finding.Error, s.inPlace(at, meant), "Commas alone separate the aliases of clusters: it is read as %s.", quotedList(mm2.SplitList(value)))
+			}
 		}
 	case conf.String:
 		if strings.HasSuffix(v.name, "cluster.bootstrap.servers") {
@@ -137,6 +169,26 @@ func (l *linter) typed(s *setup, at place, v verdict, value string, bad complain
 		}
 	}
 	return l.choice(s, at, v, value, bad)
+}
+
+// noEmpty are lists in which an empty element is refused from 4.2.0 on (KIP-1161): tried on 4.1.1, 4.2.0 and 4.3.1.
+var noEmpty = []string{"clusters", "bootstrap.servers", "source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers", "topics"}
+
+// emptyElement: a comma too many. Between clusters it is a fault in every release: the alias of no name gets flows, and workers without addresses.
+func (l *linter) emptyElement(s *setup, at place, v verdict, value string, bad complain) (found, wrong bool) {
+	list := mm2.SplitList(value)
+	if !slices.Contains(noEmpty, v.name) || len(list) == 0 || !slices.ContainsFunc(strings.Split(value, ","), func(e string) bool { return strings.TrimSpace(e) == "" }) {
+		return false, false
+	}
+	sev := finding.Warning
+	switch {
+	case v.name == "clusters" || !s.version.IsZero() && s.version.AtLeast(4, 2, 0):
+		sev = finding.Error
+	case !s.atLeast(4, 2, 0):
+		return false, false
+	}
+	full := slices.DeleteFunc(slices.Clone(list), func(e string) bool { return e == "" })
+	return true, bad("malformed-value", sev, s.inPlace(at, strings.Join(full, ",")), "A comma too many leaves an element of %s empty. From 4.2 on Kafka refuses that (KIP-1161).", v.name)
 }
 
 func expected(t conf.Type) string {
@@ -243,6 +295,9 @@ func (l *linter) class(s *setup, at place, v verdict, value string, bad complain
 // host is Kafka's own pattern for an address (ClientUtils).
 var host = regexp.MustCompile(`^.*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)$`)
 
+// markName is a name to fill in by search and replace: no host has an underscore.
+var markName = regexp.MustCompile(`^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$`)
+
 // toFill is a part of an address in angle brackets, which no name of a host has.
 var toFill = regexp.MustCompile(`<[A-Za-z][\w .-]*>`)
 
@@ -260,6 +315,10 @@ func (l *linter) hosts(s *setup, at place, value string, bad complain) bool {
 				continue
 			}
 			return bad("malformed-value", finding.Error, s.advice("Write HOST:PORT with a port from 1 to 65535."), "%q has no possible port.", printable(a))
+		}
+		if markName.MatchString(a) {
+			l.mark(at)
+			return false
 		}
 		if !strings.ContainsAny(a, ": \t;/") {
 			return bad("bootstrap-port-missing", finding.Error, s.advice("Write %s:9092, or the port of the listener.", a), "%q has no port; Kafka's clients do not start with it.", printable(a))
@@ -280,7 +339,7 @@ func (l *linter) patterns(s *setup, at place, name, value string, bad complain) 
 	list := mm2.SplitList(value)
 	include := name == "topics" || name == "groups"
 	if len(list) == 0 {
-		if include {
+		if include && !s.off(at.key) {
 			return bad("filter-too-narrow", finding.Warning, s.inPlace(at, ".*"), "An empty list of %s lets nothing through.", name)
 		}
 		return false
@@ -305,7 +364,12 @@ func (l *linter) patterns(s *setup, at place, name, value string, bad complain) 
 		l.add(say{slug: "regex-comma", severity: finding.Info, at: at, because: fmt.Sprintf("A comma always separates patterns, within brackets too. The list is read as %s and joined with |, which here is a pattern by chance.", quotedList(list)), fixes: s.advice("Write alternatives with |.")})
 	}
 	for _, p := range list {
+		odd := impossible(p, what == "topics")
 		switch {
+		case strings.HasPrefix(p, "#"):
+			return bad("comment-after-value", finding.Error, s.advice("Put the comment on a line of its own, before the setting and outside of its continued lines."), "In a properties file a continued line is a part of the value, and no comment can stand in it: %s is a pattern of the list.", printable(p))
+		case odd != "" && (what == "topics" || what == "groups"):
+			return bad("filter-too-narrow", finding.Warning, s.advice("Separate patterns by commas, alternatives by | without blanks."), "No name of a %s has %s in it: the pattern %s matches nothing.", strings.TrimSuffix(what, "s"), odd, printable(p))
 		case len(p) > 1 && (p[0] == '"' || p[0] == '\''):
 			return bad("quoted-value", finding.Warning, s.inPlace(at, strings.NewReplacer(`"`, "", `'`, "").Replace(value)), "The quotes are a part of the pattern %s, which so matches no name.", printable(p))
 		case glob.MatchString(p) && !strings.HasSuffix(p, ".*"):
@@ -316,6 +380,32 @@ func (l *linter) patterns(s *setup, at place, name, value string, bad complain) 
 		}
 	}
 	return false
+}
+
+// impossible gives a character that a pattern asks for literally and that names do not have, or "": Kafka allows letters, digits, dots,
+// hyphens and underscores in topics. Groups may have any character, yet a semicolon, or a blank beside a | or twice, separates in somebody's mind.
+func impossible(pattern string, topic bool) string {
+	if strings.Contains(pattern, "#") && !topic || strings.ContainsAny(pattern, "\\[\"'") || strings.HasPrefix(pattern, "(?") && strings.Contains(pattern, "x)") {
+		return "" // a class or an escape may let such characters stand for others
+	}
+	if strings.Contains(pattern, ";") {
+		return "a semicolon"
+	}
+	if topic && strings.ContainsAny(pattern, " \t") || strings.Contains(pattern, " |") || strings.Contains(pattern, "| ") {
+		return "a blank"
+	}
+	if i := strings.IndexAny(pattern, "/="); topic && i >= 0 && !strings.Contains(pattern, "(?=") {
+		return pattern[i : i+1]
+	}
+	return ""
+}
+
+// off says that a key belongs to a flow that is switched off in so many words: nothing is to pass there.
+func (s *setup) off(key string) bool {
+	return slices.ContainsFunc(s.flows, func(f *flow) bool {
+		e, _ := f.Get(conf.Source, "enabled")
+		return !f.Enabled && !e.IsDefault() && strings.EqualFold(strings.TrimSpace(e.Value), "false") && strings.HasPrefix(key, f.Name()+".")
+	})
 }
 
 func reason(err error) string {

@@ -40,7 +40,7 @@ func annotation(b *strings.Builder, f *finding.Finding, s spot) {
 				add("col", fmt.Sprint(s.column()))
 				add("endColumn", fmt.Sprint(units(line[:end])+1))
 			} else if s.Column > 0 {
-				add("col", fmt.Sprint(s.Column))
+				add("col", fmt.Sprint(s.column()))
 			}
 		}
 	}

@@ -3,7 +3,9 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mm2doctor/mm2doctor/diagnose"
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
@@ -38,7 +40,7 @@ func Lint(w io.Writer, r *Result, o Options) error {
 		case o.Verbose:
 			p.fixes(f)
 		case f.Severity > finding.Info && len(f.Fixes) > 0:
-			p.label("fix", p.prose(f.Fixes[0].Text))
+			p.label("fix", p.prose(brief(f.Fixes[0].Text, longText)))
 		}
 		for n := range f.Confirm {
 			if o.Verbose {
@@ -62,7 +64,7 @@ func (p *printer) lintHead(f *finding.Finding, s spot) {
 		p.titleLines(f)
 		return
 	}
-	at := finding.Subject{File: s.File, Line: s.Line, Column: s.Column}
+	at := finding.Subject{File: s.File, Line: s.Line, Column: s.column()}
 	style, _ := severityLook(f.Severity)
 	words := f.Severity.String() + " " + p.clean(codeOf(f)) + " " + p.clean(f.Slug)
 	head := place(p.s, at) + ": " + p.s.Paint(style, words)
@@ -72,9 +74,17 @@ func (p *printer) lintHead(f *finding.Finding, s spot) {
 	p.line(head)
 }
 
-// LintJSON writes the envelope of JSON with the findings alone.
+// LintJSON writes the envelope of JSON with the findings alone. Columns count as in the other formats.
 func LintJSON(w io.Writer, r *Result) error {
-	out := &diagnose.Report{SchemaVersion: 1, Tool: r.Tool, Command: r.Command, Findings: r.Findings, NotChecked: r.NotChecked}
+	out := &diagnose.Report{SchemaVersion: 1, Tool: r.Tool, Command: r.Command, Findings: slices.Clone(r.Findings), NotChecked: r.NotChecked}
+	for i := range out.Findings {
+		f := &out.Findings[i]
+		f.Subject.Column = r.spot(f.Subject).column()
+		f.Subjects = slices.Clone(f.Subjects)
+		for k := range f.Subjects {
+			f.Subjects[k].Column = r.spot(f.Subjects[k]).column()
+		}
+	}
 	out.Summary = diagnose.Summary{Verdict: diagnose.Healthy, Link: finding.LinkNone, NotChecked: len(r.NotChecked)}
 	for i := range r.Findings {
 		switch r.Findings[i].Severity {
@@ -127,7 +137,7 @@ func (p *printer) excerpt(s spot) {
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	shown := masked(line)
+	shown := s.shown()
 	if !strings.HasPrefix(shown, line[:min(start, len(line))]) {
 		ok = false
 	}
@@ -138,34 +148,31 @@ func (p *printer) excerpt(s spot) {
 	if ok {
 		before, word, after = shown[:start], shown[start:min(end, len(shown))], shown[min(end, len(shown)):]
 	}
-	show := func(t string) string { return p.clean(utf8Of(strings.ReplaceAll(t, "\t", " "))) }
+	// Far more than any screen shows is not looked at: a minified file is one line.
+	from, to := max(0, len(before)-longLine), len(before)+len(word)+longLine
+	before, word, after = before[from:], word[:min(len(word), longLine)], after[:min(len(after), longLine)]
+	show := func(t string) string {
+		if utf8.ValidString(line) {
+			t = strings.ToValidUTF8(t, "") // what the cut left of a character
+		}
+		return p.clean(utf8Of(strings.ReplaceAll(t, "\t", " ")))
+	}
 	before, word, after = show(before), show(word), show(after)
+	if from > 0 {
+		before = p.s.Ellipsis() + before
+	}
+	if to < len(shown) {
+		after += p.s.Ellipsis()
+	}
 	if over := term.Columns(before) + term.Columns(word) - room; ok && over > 0 {
-		before = p.s.Ellipsis() + cutLeft(before, over+term.Columns(p.s.Ellipsis()))
+		before = p.s.Ellipsis() + term.CutLeft(before, over+term.Columns(p.s.Ellipsis()))
 	}
 	text := before + word + after
 	if term.Columns(text) > room {
-		text = cutRight(text, room-term.Columns(p.s.Ellipsis())) + p.s.Ellipsis()
+		text = term.CutRight(text, room-term.Columns(p.s.Ellipsis())) + p.s.Ellipsis()
 	}
 	p.line(p.s.Paint(term.Faint, number+" "+bar) + " " + text)
 	if ok {
 		p.line(p.s.Paint(term.Faint, strings.Repeat(" ", len(number))+" "+bar) + " " + strings.Repeat(" ", term.Columns(before)) + p.s.Paint(term.Bad, strings.Repeat("^", min(max(term.Columns(word), 1), room))))
 	}
-}
-
-func cutLeft(text string, columns int) string {
-	for term.Columns(text) > 0 && columns > 0 {
-		r := []rune(text)
-		columns -= term.Columns(string(r[0]))
-		text = string(r[1:])
-	}
-	return text
-}
-
-func cutRight(text string, columns int) string {
-	r := []rune(text)
-	for len(r) > 0 && term.Columns(string(r)) > columns {
-		r = r[:len(r)-1]
-	}
-	return string(r)
 }

@@ -22,7 +22,7 @@ func Markdown(w io.Writer, r *Result, _ Options) error {
 	left := 0
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		row := fmt.Sprintf("| %s | [%s](%s) %s | %s | %s |\n", f.Severity, markdown(codeOf(f)), r.page(f), markdown(f.Slug), code(r.places(f)[0].where(f)), markdown(flat(f.Because)))
+		row := fmt.Sprintf("| %s | [%s](%s) %s | %s | %s |\n", f.Severity, markdown(codeOf(f)), r.page(f), markdown(f.Slug), code(r.places(f)[0].where(f)), markdown(brief(flat(f.Because), longText)))
 		if b.Len()+len(row) > mostMarkdown/2 {
 			left = len(r.Findings) - i
 			break
@@ -32,7 +32,7 @@ func Markdown(w io.Writer, r *Result, _ Options) error {
 	if left > 0 {
 		fmt.Fprintf(&b, "\n%d more, not shown here.\n", left)
 	}
-	folded := 0
+	without := 0
 	for i := range r.Findings[:len(r.Findings)-left] {
 		f := &r.Findings[i]
 		if f.Severity <= finding.Info {
@@ -40,10 +40,13 @@ func Markdown(w io.Writer, r *Result, _ Options) error {
 		}
 		part := r.fold(f)
 		if b.Len()+len(part) > mostMarkdown {
-			break
+			without++
+			continue
 		}
 		b.WriteString(part)
-		folded++
+	}
+	if without > 0 {
+		fmt.Fprintf(&b, "\n%s without details here.\n", finding.Count(without, "finding"))
 	}
 	if n := len(r.NotChecked); n > 0 {
 		fmt.Fprintf(&b, "\n<details><summary>%s not checked</summary>\n\n", finding.Count(n, "thing"))
@@ -95,7 +98,7 @@ func (r *Result) fold(f *finding.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n<details><summary>%s</summary>\n\n", html(headline(f)+" "+r.places(f)[0].where(f)))
 	for i, s := range r.places(f) {
-		if l := strings.TrimSpace(masked(utf8Of(s.line()))); l != "" {
+		if l := strings.TrimSpace(s.around()); l != "" {
 			fmt.Fprintf(&b, "%s\n", fence("", fmt.Sprintf("%d | %s", s.Line, l)))
 		} else if i > 0 {
 			fmt.Fprintf(&b, "also %s\n", code(s.where(f)))
@@ -104,7 +107,7 @@ func (r *Result) fold(f *finding.Finding) string {
 			break
 		}
 	}
-	fmt.Fprintf(&b, "%s\n", markdown(flat(f.Because)))
+	fmt.Fprintf(&b, "%s\n", markdown(brief(flat(f.Because), longText)))
 	if f.Consequence != "" {
 		fmt.Fprintf(&b, "\nLeads to: %s\n", markdown(flat(f.Consequence)))
 	}
@@ -114,14 +117,14 @@ func (r *Result) fold(f *finding.Finding) string {
 		if x.Mode != "" && len(f.Fixes) > 1 {
 			mode = " (" + x.Mode + ")"
 		}
-		fmt.Fprintf(&b, "\n**Fix%s**: %s\n", mode, markdown(flat(x.Text)))
+		fmt.Fprintf(&b, "\n**Fix%s**: %s\n", mode, markdown(brief(flat(x.Text), longText)))
 		for _, st := range x.Steps {
 			if st.Command != "" {
 				fmt.Fprintf(&b, "\n%s\n", fence("sh", st.Command))
 			}
 			var lines []string
 			for _, kv := range st.Properties {
-				lines = append(lines, fmt.Sprintf("%s = %v", kv.Name, kv.Value))
+				lines = append(lines, brief(fmt.Sprintf("%s = %v", kv.Name, kv.Value), longText))
 			}
 			if len(lines) > 0 {
 				fmt.Fprintf(&b, "\n%s\n", fence("properties", strings.Join(lines, "\n")))

@@ -31,7 +31,8 @@ type File struct {
 	Path string // relative to the working directory, with slashes; empty: Name
 	Text []byte // empty where nothing of it may be shown
 
-	split []string // Text in lines, once asked for
+	split []string       // Text in lines, once asked for
+	shown map[int]string // long lines without secrets, once asked for
 }
 
 // OfReport makes a Result of a report on clusters.
@@ -119,7 +120,7 @@ func message(f *finding.Finding, sep string) string {
 	var parts []string
 	for _, p := range []string{f.Because, f.Consequence, fixText(f)} {
 		if p = flat(p); p != "" {
-			parts = append(parts, p)
+			parts = append(parts, brief(p, longText))
 		}
 	}
 	return strings.Join(parts, sep)
@@ -130,6 +131,28 @@ func fixText(f *finding.Finding) string {
 		return ""
 	}
 	return "Fix: " + f.Fixes[0].Text
+}
+
+// longText and longName are the characters up to which texts and keys stand whole where people read them: a value may be a list of
+// thousands of topics. JSON has all.
+const (
+	longText = 2000
+	longName = 200
+)
+
+// brief cuts a text that is longer than n characters.
+func brief(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	at := 0
+	for i := range text {
+		if n--; n < 0 {
+			return text[:at] + "…"
+		}
+		at = i
+	}
+	return text
 }
 
 // flat makes one line of a text.
@@ -189,7 +212,7 @@ func (s spot) where(f *finding.Finding) string {
 		}
 	}
 	if s.Key != "" {
-		out += " (" + s.Key + ")"
+		out += " (" + brief(s.Key, longName) + ")"
 	}
 	return out
 }

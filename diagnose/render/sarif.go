@@ -94,6 +94,7 @@ type (
 	sarifPhysical struct {
 		Artifact sarifURI     `json:"artifactLocation"`
 		Region   *sarifRegion `json:"region,omitempty"`
+		Context  *sarifRegion `json:"contextRegion,omitempty"`
 	}
 	sarifLogical struct {
 		Name string `json:"fullyQualifiedName"`
@@ -119,6 +120,9 @@ type (
 		Inserted *sarifText  `json:"insertedContent,omitempty"`
 	}
 )
+
+// longLine is the number of bytes up to which a line is shown whole beside a finding.
+const longLine = 1000
 
 // home is where the project lives.
 const home = "https://github.com/mm2doctor/mm2doctor"
@@ -237,14 +241,25 @@ func (s spot) location(f *finding.Finding) sarifLocation {
 	loc.Physical = &sarifPhysical{Artifact: s.uri()}
 	if s.Line > 0 {
 		g := &sarifRegion{StartLine: s.Line}
-		line, start, end, ok := s.span()
-		if ok {
-			g.StartColumn, g.EndColumn = units(line[:start])+1, units(line[:end])+1
-		}
-		if line != "" {
-			g.Snippet = &sarifText{Text: masked(utf8Of(line))}
-		}
 		loc.Physical.Region = g
+		line, start, end, ok := s.span()
+		shown := s.shown()
+		whole := sarifRegion{StartLine: s.Line, Snippet: &sarifText{Text: utf8Of(shown)}}
+		if len(line) > longLine { // a minified file is one line, and would stand here once for each finding
+			whole.Snippet = nil
+		}
+		switch {
+		case ok:
+			g.StartColumn, g.EndColumn = units(line[:start])+1, units(line[:end])+1
+			if end-start <= longLine && strings.HasPrefix(shown, line[:end]) {
+				g.Snippet = &sarifText{Text: utf8Of(line[start:end])}
+			}
+			if whole.Snippet != nil {
+				loc.Physical.Context = &whole
+			}
+		case line != "":
+			*g = whole
+		}
 	}
 	return loc
 }
@@ -255,10 +270,12 @@ func names(in ...string) []string {
 
 // uri of a path: relative ones against the working directory.
 func (s spot) uri() sarifURI {
-	if path.IsAbs(s.path) || len(s.path) > 1 && s.path[1] == ':' { // also C:/x
+	if path.IsAbs(s.path) || len(s.path) > 2 && s.path[1:3] == ":/" { // also C:/x
 		return sarifURI{URI: (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(s.path, "/")}).String()}
 	}
-	return sarifURI{URI: strings.TrimPrefix((&url.URL{Path: s.path}).String(), "./"), Base: "%SRCROOT%"}
+	// A colon in the first part would end a scheme.
+	text := strings.TrimPrefix((&url.URL{Path: s.path}).String(), "./")
+	return sarifURI{URI: strings.ReplaceAll(text, ":", "%3A"), Base: "%SRCROOT%"}
 }
 
 // changes turns edits into replacements of regions, one entry for each file.

@@ -52,6 +52,22 @@ func (s spot) line() string {
 	return ""
 }
 
+// shown is the line of a place without secrets, in the encoding of the file.
+func (s spot) shown() string {
+	line := s.line()
+	if len(line) <= longLine {
+		return masked(line)
+	}
+	text, ok := s.file.shown[s.Line]
+	if !ok {
+		if text = masked(line); s.file.shown == nil {
+			s.file.shown = map[int]string{}
+		}
+		s.file.shown[s.Line] = text
+	}
+	return text
+}
+
 // span gives the bytes of a line that a place means: the key or value that begins there. ok is false where the column is not
 // known.
 func (s spot) span() (line string, start, end int, ok bool) {
@@ -78,6 +94,30 @@ func (s spot) span() (line string, start, end int, ok bool) {
 		}
 	}
 	return line, start, max(end, start+1), true
+}
+
+// around is the line of a place without secrets; of a long one, the part about the place.
+func (s spot) around() string {
+	line, start, end, ok := s.span()
+	shown := s.shown()
+	if len(line) <= longLine {
+		return utf8Of(shown)
+	}
+	if !ok || end > len(shown) {
+		start = 0
+	}
+	from := max(0, start-longLine/4)
+	cut := shown[min(from, len(shown)):min(from+longLine, len(shown))]
+	if utf8.ValidString(line) {
+		cut = strings.ToValidUTF8(cut, "") // half a character at either end
+	}
+	if cut = utf8Of(cut); from > 0 {
+		cut = "…" + cut
+	}
+	if from+longLine < len(shown) {
+		cut += "…"
+	}
+	return cut
 }
 
 // column counts characters as editors and code hosts do: UTF-16 units, from 1. A file that is not UTF-8 has one byte each.

@@ -271,12 +271,34 @@ func (p *printer) verdict() string {
 	}
 	text += fmt.Sprintf(", %d not checked", v.NotChecked)
 	if v.Verdict == diagnose.Healthy {
-		text += "; " + finding.Count(v.Groups, "group") + ", " + finding.Count(v.Rows, "partition")
+		text += "; " + finding.Count(v.Groups, "group") + ", " + finding.Count(v.Rows, "partition") + p.lastSign()
 	}
 	if p.o.Exit >= 0 {
 		text += fmt.Sprintf(" %s exit %d", p.s.Dash(), p.o.Exit)
 	}
 	return text
+}
+
+// lastSign says how old the proof is that MirrorMaker 2 works: of the flow where it is oldest.
+func (p *printer) lastSign() string {
+	var oldest *diagnose.FlowInfo
+	for i := range p.r.Flows {
+		f := &p.r.Flows[i]
+		if f.LastSign != nil && (oldest == nil || f.LastSign.AgeSeconds > oldest.LastSign.AgeSeconds) {
+			oldest = f
+		}
+	}
+	if oldest == nil {
+		return ""
+	}
+	text := fmt.Sprintf("; last sign of MirrorMaker 2 %s old (%s", seconds(oldest.LastSign.AgeSeconds), p.clean(oldest.LastSign.What))
+	if len(p.r.Flows) > 1 {
+		text += ", " + p.clean(oldest.Name)
+	}
+	if oldest.Running == "untold" {
+		text += ", nothing tells whether it runs now"
+	}
+	return text + ")"
 }
 
 func (p *printer) linkName(link finding.Link) string {

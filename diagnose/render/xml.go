@@ -157,7 +157,7 @@ func caseName(f *finding.Finding, s spot) string {
 	name := headline(f)
 	switch who := s.who(f); {
 	case s.Key != "":
-		name += ": " + s.Key
+		name += ": " + brief(s.Key, longName)
 	case s.path == "" && who != "":
 		name += ": " + who
 	case s.Line > 0:

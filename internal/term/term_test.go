@@ -219,6 +219,25 @@ func TestTableCap(t *testing.T) {
 	}
 }
 
+// TestCut: a line of a megabyte is cut as one of ten characters is.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text        string
+		n           int
+		left, right string
+	}{
+		{"abc", 0, "abc", ""}, {"abc", -1, "abc", ""}, {"abc", 1, "bc", "a"}, {"abc", 3, "", "abc"}, {"abc", 9, "", "abc"}, {"äöü", 2, "ü", "äö"}, {"日本語", 2, "本語", "日"}, {"日本語", 3, " 語", "日"},
+	} {
+		if l, r := CutLeft(c.text, c.n), CutRight(c.text, c.n); l != c.left || r != c.right {
+			t.Errorf("%q at %d: %q and %q, want %q and %q", c.text, c.n, l, r, c.left, c.right)
+		}
+	}
+	long := strings.Repeat("abcdefgh", 1<<17) + "z"
+	if l, r := CutLeft(long, 1<<20), CutRight(long, 3); l != "z" || r != "abc" {
+		t.Errorf("%d and %q", len(l), r)
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	f.Add("a\x1b]0;x\x07", false)
 	f.Add("\xff\u202e訂", true)

@@ -129,6 +129,23 @@ func (s Screen) Shorten(text string, width int) string {
 	return head + dots + string(runes[start:])
 }
 
+// CutLeft takes the given number of columns from the start of text, CutRight all behind that number of columns. Both take time in
+// proportion to the text: a minified file is one line.
+func CutLeft(text string, columns int) string {
+	if columns <= 0 {
+		return text
+	}
+	return widths.TruncateLeft(text, columns, "")
+}
+
+// CutRight: see CutLeft.
+func CutRight(text string, columns int) string {
+	if columns <= 0 {
+		return ""
+	}
+	return widths.Truncate(text, columns, "")
+}
+
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
 // Pad fills text with spaces up to width columns.

@@ -3,8 +3,10 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
@@ -54,8 +56,8 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 	}
 	topics := e.t.Topics(ctx, topicsOf(js))
 	first := e.t.Groups(ctx, idsOf(js))
-	if e.o.IdleProof > 0 {
-		e.o.Progress(fmt.Sprintf("watching %d groups for %s: nobody may move their offsets", len(js), e.o.IdleProof))
+	if e.o.IdleProof > 0 && slices.ContainsFunc(js, func(j *job) bool { return !e.ended(j) }) {
+		e.o.Progress(fmt.Sprintf("watching %s on %s for %s: nobody may move the offsets", finding.Count(len(js), "group"), e.p.To.Alias, e.o.IdleProof))
 		if err := e.o.Sleep(ctx, e.o.IdleProof); err != nil {
 			return err
 		}
@@ -69,9 +71,31 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 		e.still(j, now[j.group])
 		e.logs(j, topics)
 	}
-	e.sources(ctx, js)
+	if err := e.sources(ctx, js); err != nil {
+		return err
+	}
 	e.prove(ctx, js)
 	return nil
+}
+
+// done says that a journal has a value as written and read back: whoever moved it since, the run had come to its end with it.
+func (r *row) done() bool {
+	return r.past != nil && r.past.result == KindVerified && r.past.state != Differs
+}
+
+// ended says that the run of a journal came to its end and left nothing of a group to be written: what moved since is nobody's refusal.
+func (e *engine) ended(j *job) bool {
+	if e.l == nil || !e.l.Ended || j.vanish && !j.gone {
+		return false
+	}
+	if j.plan.Action == plan.Refused {
+		return true
+	}
+	refused := slices.ContainsFunc(e.l.Entries, func(x Entry) bool { return x.Kind == KindRefused && x.Group == j.group })
+	return !slices.ContainsFunc(j.rows, func(r *row) bool {
+		// What has no intent there held its value already, where the group was not refused.
+		return (r.plan.Action == plan.Set || r.plan.Action == Remove) && !r.done() && (r.past != nil || refused)
+	})
 }
 
 // busy says that a group has something to be looked at.
@@ -111,6 +135,7 @@ func (e *engine) still(j *job, now GroupNow) {
 		return
 	}
 	j.existed = now.Exists
+	j.gone = j.gone || j.vanish && !now.Exists
 	if len(now.Holders) > 0 || now.Exists && now.State != kafka.StateEmpty && now.State != kafka.StateDead {
 		j.holders = now.Holders
 		who := held(now.Holders)
@@ -134,12 +159,19 @@ func (e *engine) still(j *job, now GroupNow) {
 // be written again, and what consumers made of it is not known.
 func (e *engine) taken(j *job, now GroupNow) {
 	for _, r := range j.rows {
-		if r.past == nil || r.state != Left {
+		already := r.past == nil && r.planned() && e.ended(j)
+		if r.past == nil && !already || r.state != Left {
 			continue
 		}
 		o, ok := now.Offsets[r.tp]
 		if r.found = nil; ok && o.Err == nil && !(j.share() && o.Offset < 0) {
 			r.found = &o.Committed
+		}
+		if already {
+			if r.state, r.moved = Already, o.Err == nil && !j.same(r.found, r.want); r.moved {
+				r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+			}
+			continue
 		}
 		written := r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs
 		switch {
@@ -147,7 +179,11 @@ func (e *engine) taken(j *job, now GroupNow) {
 			if r.state = Written; r.want == nil {
 				r.state = Removed
 			}
-			r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+			if r.moved = o.Err == nil && !j.same(r.found, r.want); r.moved || !r.done() {
+				r.remark = fmt.Sprintf("its consumers have taken over; it holds %s now", show(r.found))
+			} else {
+				r.remark = "its consumers have taken over, and have not committed anything else yet"
+			}
 		case o.Err == nil && !j.same(r.found, r.before) && r.past.result != KindFailed:
 			r.state, r.code, r.why = Unknown, plan.ActiveGroup, fmt.Sprintf("its consumers have taken over; it holds %s now, and whether they began at %s cannot be told", show(r.found), show(r.want))
 		}
@@ -195,12 +231,19 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 	// The start of a share group may stand where it is to be, and its acknowledgements beyond.
 	anew := j.share() && r.plan.Action == plan.Set && r.past == nil && !e.back && j.same(before, r.want)
 	switch {
-	case r.past != nil && (r.past.result == KindWritten || r.past.result == KindVerified && r.past.state != Differs) && !e.back:
+	case r.done() || r.past != nil && r.past.result == KindWritten && !e.back:
 		// The journal knows it as done: only whether it is still there is looked at.
+		r.write, r.code, r.why, r.moved = false, 0, "", false
 		if r.state = Written; r.want == nil {
 			r.state = Removed
 		}
 		if !j.same(now, r.want) {
+			// What was read back by that run, or moved as only consumers do, was moved since.
+			if v := e.verify(j, r, g, TopicNow{}, nil); r.done() || v.Verdict == TakenOver {
+				r.found, r.moved, r.remark = now, true, fmt.Sprintf("moved since, to %s: %s", show(now), v.Because)
+				return
+			}
+			r.found = now
 			r.state, r.code, r.why = Differs, plan.VerifyMismatch, fmt.Sprintf("%s was written, and %s is there now", show(r.want), show(now))
 		}
 	case j.same(now, r.want) && !anew, r.plan.Action == plan.Right && now != nil && r.plan.To != nil && now.Offset == *r.plan.To:
@@ -210,6 +253,8 @@ func (e *engine) stillRow(j *job, r *row, g GroupNow) {
 				r.state = Removed
 			}
 		}
+	case r.past == nil && e.ended(j):
+		r.state, r.moved, r.remark = Already, true, fmt.Sprintf("moved since, to %s", show(now))
 	case r.plan.Action == plan.Right && j.same(now, before) && r.want == nil:
 		r.write, r.state = false, Already
 	case j.same(now, before) && r.plan.Action != plan.Right:
@@ -318,10 +363,10 @@ func (e *engine) raise(r *row, to int64) {
 	r.plan.To, r.plan.Clamped, r.plan.LogStart = &to, r.remark, to
 }
 
-// sources refuses groups whose position moved on the cluster where it comes from.
-func (e *engine) sources(ctx context.Context, js []*job) {
-	if e.s == nil || e.back || e.p.From.Lost {
-		return
+// sources refuses groups whose position moved on the cluster where it comes from. It fails where that cluster does not answer at all.
+func (e *engine) sources(ctx context.Context, js []*job) error {
+	if e.back || e.p.From.Lost || e.s == nil && !e.o.SourceLost {
+		return nil
 	}
 	var ask []string
 	var topics []string
@@ -334,11 +379,18 @@ func (e *engine) sources(ctx context.Context, js []*job) {
 		}
 	}
 	if len(ask) == 0 {
-		return
+		return nil
+	}
+	if e.o.SourceLost {
+		e.out.Remarks = append(e.out.Remarks, fmt.Sprintf("--source-lost: the positions are those that %s had at %s, and were not read again there. What its consumers read there since is read again on %s. Not proved: that nobody set a group back there since, and that its topics are still the same", e.p.From.Alias, e.p.Made, e.p.To.Alias))
+		return nil
 	}
 	slices.Sort(topics)
-	ids := e.s.TopicIDs(ctx, slices.Compact(topics))
 	now := e.s.Offsets(ctx, ask)
+	if err := silent(now); err != nil {
+		return &Unreached{Cluster: e.p.From.Alias, Made: e.p.Made, Err: err}
+	}
+	ids := e.s.TopicIDs(ctx, slices.Compact(topics))
 	for _, j := range js {
 		g, asked := now[j.plan.Group]
 		if j.refusal != nil || !asked {
@@ -354,6 +406,34 @@ func (e *engine) sources(ctx context.Context, js []*job) {
 			}
 		}
 	}
+	return nil
+}
+
+// Unreached says that the cluster where a plan's positions come from does not answer, so that nobody can tell whether they still stand.
+type Unreached struct {
+	Cluster string // alias
+	Made    string // when the plan's facts were read
+	Err     error
+}
+
+func (u *Unreached) Error() string {
+	return fmt.Sprintf("cluster %s, where the positions of the plan come from, does not answer, so that whether they still stand since %s cannot be told (%v)", u.Cluster, u.Made, u.Err)
+}
+
+// Unwrap gives what the cluster was asked in vain.
+func (u *Unreached) Unwrap() error { return u.Err }
+
+// silent is the error of a cluster of which no group could be asked; nil where a broker answered for any.
+func silent(now map[string]GroupNow) error {
+	var first error
+	for _, id := range slices.Sorted(maps.Keys(now)) {
+		if err := now[id].Err; err == nil || codeOf(err) != 0 {
+			return nil
+		} else if first == nil {
+			first = err
+		}
+	}
+	return first
 }
 
 func fromCommit(r *row) bool {
@@ -369,7 +449,7 @@ func (e *engine) source(j *job, r *row, g GroupNow, id string) {
 	}
 	switch {
 	case err != nil:
-		j.refuse(reading(err), fmt.Sprintf("whether its position of %s on %s still stands cannot be read: %v", tp, e.p.From.Alias, err), "make it readable, or plan with --source-lost if that cluster is given up")
+		j.refuse(reading(err), fmt.Sprintf("whether its position of %s on %s still stands cannot be read: %v", tp, e.p.From.Alias, err), "make it readable, or give --source-lost if that cluster is given up")
 	case id != "" && r.plan.TopicID != "" && id != r.plan.TopicID:
 		j.refuse(codeRecreated, fmt.Sprintf("topic %s of %s was deleted and created anew since the plan was made", tp.Topic, e.p.From.Alias), nextReplan)
 	case !ok:

@@ -39,7 +39,7 @@ func (j *job) outcome() GroupOutcome {
 	}
 	done, undone := false, false
 	for _, r := range j.rows {
-		p := PartitionOutcome{Topic: r.tp.Topic, Partition: r.tp.Partition, Action: r.state, Before: r.before, To: r.want, Found: r.found, Code: r.code, Because: r.why, Remark: r.remark}
+		p := PartitionOutcome{Topic: r.tp.Topic, Partition: r.tp.Partition, Action: r.state, Before: r.before, To: r.want, Found: r.found, Code: r.code, Because: r.why, Moved: r.moved, Remark: r.remark}
 		if j.refusal != nil && r.planned() && r.state == Left {
 			p.Action = Refused
 		}
@@ -48,6 +48,9 @@ func (j *job) outcome() GroupOutcome {
 		undone = undone || p.Action == Refused || p.Action == Failed || p.Action == Left && p.Code != 0
 		if p.Code != 0 && (out.Code == 0 || gravity[p.Action] > 4) {
 			out.Code, out.Because, out.Next = p.Code, fmt.Sprintf("%s: %s", r.tp, p.Because), nextAfter(p.Code)
+			if p.Action == Left && p.Code == plan.PlanStale { // of a rollback
+				out.Next = "nothing, where its consumers moved it (translate verify tells who did); to set it all the same, give your own offset with --from-file"
+			}
 		}
 		out.Partitions = append(out.Partitions, p)
 	}
@@ -73,6 +76,7 @@ func (e *engine) finish() *Outcome {
 	e.outcomes()
 	o := e.out
 	o.Ended = e.o.stamp()
+	o.Finished = e.l != nil && e.l.Ended && o.Refusal == nil && !slices.ContainsFunc(e.jobs, func(j *job) bool { return !e.ended(j) })
 	s := o.Summary.Partitions
 	o.Wrote = s.Written+s.Removed+s.Differs+s.Unknown > 0
 	bad := s.Refused + s.Failed + s.Unknown + s.Differs
@@ -100,7 +104,7 @@ func (e *engine) finish() *Outcome {
 	if e.dead != nil && o.Wrote {
 		o.Remarks = append(o.Remarks, e.dead.Because+"; what was written before stands in it as an intent, so that going on and taking back work all the same")
 	}
-	if p, ok := e.j.(interface{ Path() string }); ok && e.begun {
+	if p, ok := e.j.(interface{ Path() string }); ok && (e.begun || o.Finished) {
 		o.Journal = p.Path()
 	}
 	if o.Journal == "" {

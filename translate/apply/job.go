@@ -46,6 +46,7 @@ type row struct {
 	code   finding.Code
 	why    string
 	remark string
+	moved  bool  // by others, since a run that is resumed had written it
 	fault  error // of the request
 }
 

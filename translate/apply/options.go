@@ -22,6 +22,9 @@ type Options struct {
 	// Moved explains a value that MirrorMaker 2 put in the meantime, in words; empty where it does not. A value equal to what the
 	// plan expects of MirrorMaker 2 needs no explanation.
 	Moved func(targetGroup string, row plan.Row, now plan.Committed) string
+	// SourceLost takes the positions of a plan as they are: the cluster where they come from is not asked again, though the plan was
+	// made while it answered. The outcome says what is not proved then.
+	SourceLost bool
 	// Refresh makes the groups anew whose source position moved since the plan; nil refuses them. It gets ids of source groups.
 	Refresh func(ctx context.Context, groups []string) ([]plan.Group, error)
 	// Commands gives the command lines that go on with a journal and that take it back, as the outcome prints them; nil: without

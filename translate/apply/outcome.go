@@ -25,6 +25,8 @@ type Outcome struct {
 	Result  string `json:"result"`
 	Wrote   bool   `json:"wrote"`   // a writing request took effect, or may have
 	Partial bool   `json:"partial"` // 712
+	// Finished says that the run of a resumed journal had come to its end before, so that nothing was left to do.
+	Finished bool `json:"finished,omitempty"`
 	// Refusal keeps the whole plan from being applied; nil without.
 	Refusal *Refusal       `json:"refusal,omitempty"`
 	Summary Summary        `json:"summary"`
@@ -133,5 +135,6 @@ type PartitionOutcome struct {
 	Found     *plan.Committed `json:"found"`  // read back; null: nothing, or not read
 	Code      finding.Code    `json:"code,omitempty"`
 	Because   string          `json:"because,omitempty"`
-	Remark    string          `json:"remark,omitempty"` // what differs from the plan and is right all the same
+	Moved     bool            `json:"movedSince,omitempty"` // by others, since the run that is resumed had written it
+	Remark    string          `json:"remark,omitempty"`     // what differs from the plan and is right all the same
 }

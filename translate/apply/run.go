@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/kafka"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
 )
@@ -98,7 +99,7 @@ func (e *engine) refresh(ctx context.Context) error {
 	if e.o.Refresh == nil || len(ids) == 0 {
 		return nil
 	}
-	e.o.Progress(fmt.Sprintf("planning %d groups anew: their source positions moved", len(ids)))
+	e.o.Progress(fmt.Sprintf("planning %s anew: source positions moved", finding.Count(len(ids), "group")))
 	made, err := e.o.Refresh(ctx, ids)
 	if err != nil {
 		return fmt.Errorf("planning groups anew whose source positions moved: %w", err)
@@ -167,7 +168,7 @@ func (e *engine) write(ctx context.Context) {
 		}
 		e.chunk(ctx, part)
 		done += len(part)
-		e.o.Progress(fmt.Sprintf("%d of %d groups written", done, len(todo)))
+		e.o.Progress(fmt.Sprintf("written: %d of %s", done, finding.Count(len(todo), "group")))
 	}
 	if e.dead == nil {
 		e.note(append(e.refusals(), Entry{Kind: KindEnd, Summary: e.count()})...)

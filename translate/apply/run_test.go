@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -309,6 +310,21 @@ func TestSourceMoved(t *testing.T) {
 	if out, err = Run(t.Context(), p, w, s, &paper{fuse: w.fuse}, quick()); err != nil || out.Result != Done {
 		t.Errorf("lost: %v %+v", err, out)
 	}
+	// Nobody there: nothing is written, unless it is given up now, which is told.
+	w, p = scene()
+	was := w.state()
+	for id := range s.offsets {
+		s.offsets[id] = GroupNow{Err: errors.New("connection refused")}
+	}
+	var u *Unreached
+	if out, err = Run(t.Context(), p, w, s, &paper{fuse: w.fuse}, quick()); !errors.As(err, &u) || u.Cluster != p.From.Alias || out != nil || w.state() != was {
+		t.Errorf("unreached: %v %+v", err, out)
+	}
+	given := quick()
+	given.SourceLost = true
+	if out, err = Run(t.Context(), p, w, nil, &paper{fuse: w.fuse}, given); err != nil || out.Result != Done || w.state() != planned || len(out.Remarks) != 1 || !strings.Contains(out.Remarks[0], "Not proved") {
+		t.Errorf("given up: %v %+v", err, out)
+	}
 	// Planned anew.
 	w, p = scene()
 	s = sourceOf(p)
@@ -557,6 +573,69 @@ func TestResumeChangedMeanwhile(t *testing.T) {
 	}
 	if g := out.Groups[2]; g.Action != Written {
 		t.Errorf("%+v", g)
+	}
+}
+
+// TestResumeFinished: a run that had come to its end is said to be finished, whoever moved what it wrote since, and nothing is written.
+func TestResumeFinished(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*world)
+		moved  int
+		says   string // of the first that moved
+	}{
+		{"nothing moved", func(*world) {}, 0, ""},
+		{"consumers went on and left", func(w *world) { w.groups["full"].offsets[tp("a.t", 0)] = *at(60, 3, "") }, 1, "moved since, to 60 (epoch 3): it moved forward and has a leader epoch"},
+		{"consumers read", func(w *world) {
+			w.groups["full"].offsets[tp("a.t", 0)] = *at(60, 3, "")
+			w.groups["full"].holders = []string{"c at /h"}
+		}, 1, "its consumers have taken over; it holds 60"},
+		{"consumers of a group that was right already", func(w *world) {
+			w.groups["same"].offsets[tp("a.t", 0)] = *at(101, 3, "")
+			w.groups["same"].holders = []string{"c at /h"}
+		}, 1, "its consumers have taken over; it holds 101"},
+		{"consumers that have not committed yet", func(w *world) {
+			w.groups["same"].holders, w.groups["full"].holders = []string{"c at /h"}, []string{"c at /h"}
+		}, 0, ""},
+		{"a tool set it back", func(w *world) { w.groups["full"].offsets[tp("a.t", 1)] = *at(2, -1, "") }, 1, "moved since, to 2: planned was 56; no member"},
+		{"taken back", func(w *world) { w.groups["full"].offsets[tp("a.t", 0)] = *at(5, 2, "old") }, 1, "moved since, to 5 (epoch 2, metadata \"old\"): it is what stood there before"},
+		{"what was right already", func(w *world) { w.groups["same"].offsets[tp("a.t", 0)] = *at(120, 3, "") }, 1, "moved since, to 120"},
+		{"two groups", func(w *world) {
+			w.groups["half"].offsets[tp("a.t", 1)] = *at(67, 3, "")
+			w.groups["absent"].offsets[tp("a.t", 0)] = *at(44, 3, "")
+		}, 2, "moved since, to 44"},
+	} {
+		w, p := scene()
+		j := &paper{fuse: w.fuse}
+		if out, err := Run(t.Context(), p, w, nil, j, quick()); err != nil || out.Result != Done || out.Finished {
+			t.Fatalf("%v %+v", err, out)
+		}
+		tt.change(w)
+		j2, l, err := j.reopen(t, w.fuse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		was, writes := w.state(), len(w.writes)
+		o := quick()
+		o.Sleep = func(context.Context, time.Duration) error {
+			t.Errorf("%s: waits although nothing is to be written", tt.name)
+			return nil
+		}
+		out, err := Resume(t.Context(), l, w, nil, j2, o)
+		if err != nil || out.Result != Done || !out.Finished || w.state() != was || len(w.writes) != writes {
+			t.Fatalf("%s: %v %+v", tt.name, err, out)
+		}
+		var moved []string
+		for _, g := range out.Groups {
+			for _, r := range g.Partitions {
+				if r.Moved {
+					moved = append(moved, r.Remark)
+				}
+			}
+		}
+		if len(moved) != tt.moved || tt.moved > 0 && !strings.HasPrefix(moved[0], tt.says) {
+			t.Errorf("%s: %q", tt.name, moved)
+		}
 	}
 }
 

@@ -224,7 +224,11 @@ func (m *Matcher) withoutUpper(t trail) (Answer, error) {
 		if dense, err := m.nothingBetween(t.p.s.Offset, m.u); err != nil {
 			return Answer{}, err
 		} else if dense {
-			return exact(t.extras[0].Offset, "after the copy of the record before the position")
+			a, err := exact(t.extras[0].Offset, "after the copy of the record before the position")
+			if !m.o.Foreign {
+				a.Verdict = ExactRepeat // what follows has no original at or above the position: it may stand there once more
+			}
+			return a, err
 		}
 		low := t.p.d.Offset + 1
 		return Answer{T: low, Low: low, High: end, Verdict: Ambiguous, Uncopied: t.uncopied, Why: "records after the last agreement have no original"}, nil

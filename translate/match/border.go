@@ -148,8 +148,25 @@ func (m *Matcher) repeats(a Answer) (bool, error) {
 		if again, err := m.inStretch(from, to); err != nil || again {
 			return true, err
 		}
+		if again, err := m.thinned(i); err != nil || again {
+			return true, err
+		}
 	}
 	return false, nil
+}
+
+// thinned says that compaction may have taken the first of two copies: the stretch from the nearest pair up to the next sync has
+// offsets without a record, and is longer on the target than on the source.
+func (m *Matcher) thinned(i int) (bool, error) {
+	if m.hit == nil || i < m.base || i+1 >= len(m.chain) {
+		return false, nil
+	}
+	from, to := m.hit.d.Offset, m.chain[i+1].Downstream
+	if to-from > mostRoom || to-from <= m.chain[i+1].Upstream-m.hit.s.Offset {
+		return false, nil
+	}
+	full, err := m.full(m.dst, max(from, m.d.Start), to)
+	return !full, err
 }
 
 func (m *Matcher) inStretch(from, to int64) (bool, error) {

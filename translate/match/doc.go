@@ -13,7 +13,8 @@
 //
 // What has lost its original, or differs in nothing from its neighbours, is told by its number: counted from the copy of the first
 // record left (original.go), or along both logs where they are whole and go along to the first sync or to both ends (even.go). Where
-// the target holds more than that, alike records are called exact no more (whole.go).
+// the target holds more than that, alike records are called exact no more (whole.go). Backwards the number alone is never enough
+// (reverse.go): a topic that was made anew with alike records would give the number of a record that nobody has read.
 //
 // What cannot be seen: records whose payloads and times are all alike, of which the syncs were lost that show where MirrorMaker 2
 // began again, or that a topic was made anew; and, where nothing but the number tells, repeats that make up exactly for records that

@@ -76,6 +76,11 @@ func TestNeverSkips(t *testing.T) {
 			for seed := range lives(t, c.lives) {
 				neverSkips(t, c.first+seed, c.life, got)
 			}
+			// Exact and low where compaction took the first of two copies, where a repeat stands after the end, and where copies of
+			// an earlier topic made up for markers.
+			for _, seed := range map[string][]uint64{"mirrored again": {48034, 71279}, "few syncs": {1<<32 + 46627, 1<<32 + 94627}}[c.name] {
+				neverSkips(t, seed, c.life, got)
+			}
 			got.log(t)
 		})
 	}
@@ -114,7 +119,8 @@ func neverSkips(t *testing.T, seed uint64, l life, got tally) {
 				t.Errorf("seed %d, U %d, %s: %d records up to High, more than Between: %+v", seed, u, w.what, n, a)
 			}
 		}
-		if n := w.local(a.T); a.Verdict == Exact && w.foreign && n > 0 {
+		// What an earlier topic left counts as local: where records are alike, nothing tells it.
+		if n := w.local(a.T); a.Verdict == Exact && w.foreign && n > 0 && (w.unique || !w.replaced) {
 			t.Errorf("seed %d, U %d, %s: leaves out %d local records: %+v, truth %d", seed, u, w.what, n, a, truth)
 		}
 	}

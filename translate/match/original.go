@@ -16,6 +16,7 @@ type head struct {
 	at    pair     // it, and its original
 	from  int64    // read from here on
 	sound int64    // from here on no two are alike, none is one that the source still holds, and no offset is without a record
+	dense bool     // the source holds a record at each offset from its start on, as far as was looked
 	rs    []Record // those of them that are copies, ascending
 }
 
@@ -88,7 +89,9 @@ func (m *Matcher) counted(a Answer, i, cut int, end int64) (Answer, error) {
 	}
 	a.T, a.Low, a.High = low, low, max(low, min(a.High, high))
 	a.Why = "the record is gone on the source; its place is counted from the copy of the first one left"
-	if low == high && (len(e) >= 2*fewest || h.sound < m.d.Start) { // fewer may meet by chance with a sync of an earlier topic
+	// Fewer may meet by chance with a sync of an earlier topic; and without any sync below, copies of an earlier topic may make up for
+	// the offsets that hold no record.
+	if low == high && (len(e) >= 2*fewest || h.sound < m.d.Start) && (below >= 0 || h.dense) {
 		a.Verdict = Exact
 	}
 	return a, nil
@@ -121,10 +124,12 @@ func (m *Matcher) head(cut int, end, from int64) (*head, error) {
 	if err != nil {
 		return h, err
 	}
-	left, err := m.all(m.src, m.s.Start, min(m.s.End, m.s.Start+1024), data)
+	to := min(m.s.End, m.s.Start+1024)
+	left, err := m.all(m.src, m.s.Start, to, data)
 	if err != nil {
 		return h, err
 	}
+	h.dense = int64(len(left)) == to-m.s.Start
 	mask := Keys | Values
 	if len(rs) > 0 && !rs[len(rs)-1].Has(AppendTime) {
 		mask |= Times

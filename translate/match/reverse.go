@@ -178,10 +178,70 @@ func (m *Matcher) proved(x start, i int, r Record) (alone, even bool, err error)
 		return false, false, err
 	}
 	if i+1 < len(m.chain) {
-		return false, t.r != nil && t.r.s.Offset == to && t.r.d.Offset == m.chain[i+1].Downstream, nil
+		even = t.r != nil && t.r.s.Offset == to && t.r.d.Offset == m.chain[i+1].Downstream
+	} else {
+		_, more, err := s.peek(0)
+		if even = err == nil && !more; err != nil {
+			return false, false, quiet(err)
+		}
 	}
-	_, more, err := s.peek(0)
-	return false, err == nil && !more, quiet(err)
+	if !even {
+		return false, false, nil
+	}
+	even, err = m.telling(x, i, min(to, m.s.End))
+	return false, even, quiet(err)
+}
+
+// telling says that the records that went along, though none stands alone, are those of no other topic: they do not repeat
+// themselves, or have times of which more than one agrees. Copies of a topic that was made anew since, with records that differ in
+// nothing, agree by their number just as well, and what stands at that number now was never read.
+func (m *Matcher) telling(x start, i int, to int64) (bool, error) {
+	rs, err := m.all(m.src, max(x.up, m.s.Start), to, committed)
+	if err != nil {
+		return false, err
+	}
+	mask := x.mask &^ HeaderSets
+	if !periodic(rs, mask) {
+		return true, nil
+	}
+	if mask&Times == 0 || len(rs) == 0 {
+		return false, nil
+	}
+	for k := max(m.base, i-tries); k <= min(i+tries, len(m.chain)-1); k++ {
+		st, err := m.anchor(k)
+		if err != nil {
+			return false, err
+		}
+		if st != agrees || m.chain[k].mask&Times == 0 {
+			continue
+		}
+		r, ok, err := m.at(m.src, m.s, m.chain[k].Upstream)
+		if err != nil || ok && r.Time != rs[0].Time {
+			return err == nil, err
+		}
+	}
+	return slices.ContainsFunc(rs, func(r Record) bool { return r.Time != rs[0].Time }), nil
+}
+
+// periodic says that records repeat themselves with a period of at most half their number, or are too few or too much alike to tell.
+func periodic(rs []Record, mask Mask) bool {
+	n := len(rs)
+	if n < fewest || len(mask.index(rs)) < leastOfFew {
+		return true
+	}
+	// border[i] is how long the longest beginning is that also ends the first i+1 records, as in searching for words.
+	border := make([]int, n)
+	for i := 1; i < n; i++ {
+		k := border[i-1]
+		for k > 0 && mask.of(rs[i]) != mask.of(rs[k]) {
+			k = border[k-1]
+		}
+		if mask.of(rs[i]) == mask.of(rs[k]) {
+			k++
+		}
+		border[i] = k
+	}
+	return n-border[n-1] <= n/2
 }
 
 // noMore says that the syncs go on without a fall, and that the copy holds no more offsets than the original from each to the next and

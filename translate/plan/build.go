@@ -115,6 +115,10 @@ func (g *wanted) refuse(r *Refusal) {
 
 func (x *want) refuse(c finding.Code, because string) {
 	x.row.Action, x.row.Refusal, x.row.Because = Refused, c, because
+	// Of clusters or directions that are not what they seem no number means anything.
+	if x.row.Would = x.row.To; c == WrongCluster || c == Direction {
+		x.row.Would = nil
+	}
 	x.row.To = nil
 }
 

@@ -23,6 +23,9 @@ const (
 	byStart      = "start"
 )
 
+// recordsSay stands before why records did not decide.
+const recordsSay = "; records: "
+
 // settle chooses To for one row, or says why there is none. Nothing that was not proved is put above what was: the choices stand in
 // the order of how much they prove, and each gives its lower end.
 func (w *Wants) settle(g *wanted, x *want, a *Answer) {
@@ -53,6 +56,9 @@ func (w *Wants) settle(g *wanted, x *want, a *Answer) {
 		}
 	}
 	at, ok := w.choose(x, a)
+	if ok {
+		at = w.tighten(x, a, at)
+	}
 	if x.wish != nil {
 		at, ok = w.wishedAt(x, a), true
 	}
@@ -108,7 +114,7 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Bound = &[2]int64{kept.Target, kept.Target}
 		return kept.Target, true
 	}
-	if kept != nil && w.keptIsBest(x, a, kept.Target) {
+	if kept != nil && keptIsBest(a, kept.Target) {
 		high := r.End
 		if a.Range != nil {
 			high = max(kept.Target, a.Range.High)
@@ -136,33 +142,17 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
 		}
 		if a.Records != nil {
-			r.Evidence += "; records: " + a.Records.Why
+			r.Evidence += recordsSay + a.Records.Why
 		} else if a.Why != "" {
-			r.Evidence += "; records: " + a.Why
+			r.Evidence += recordsSay + a.Why
 		}
-		return max(low, w.raised(x, b)), true
+		return low, true
 	}
 	if m := a.Records; m != nil && m.Refuted {
 		a.Why = cmp.Or(a.Why, "records contradict offset syncs of this partition, from which MirrorMaker 2's own number comes too: "+m.Why)
 		return 0, false
 	}
 	return w.byMirrorMaker(x, a)
-}
-
-// raised is the low end of a captured snapshot's bound, or MirrorMaker 2's checkpoint where that proves more: it was made from an
-// offset sync that the snapshot names no more.
-func (w *Wants) raised(x *want, b *Range) int64 {
-	r := &x.row
-	c, st := x.checkpoint.Get()
-	if b.Look == 0 || st != snapshot.Known || c.Up > r.From.Offset || c.Down <= b.Low || c.Down > b.High || w.anewSince(r, c.Time) {
-		return b.Low
-	}
-	if may, _ := w.countsOn(); may {
-		return b.Low
-	}
-	r.Bound[0], r.ReReadUpTo = c.Down, b.High-c.Down
-	r.Evidence += fmt.Sprintf("; MirrorMaker 2's checkpoint %d -> %d, %s old, proves more", c.Up, c.Down, Span(max(0, w.now-c.Time)))
-	return c.Down
 }
 
 // lowOf is the lowest offset that the position may have had on the target, for counting what is gone.
@@ -223,7 +213,7 @@ func (w *Wants) wishedAt(x *want, a *Answer) int64 {
 	}
 	found := cmp.Or(r.Basis, "no position")
 	*r = Row{Topic: r.Topic, TargetTopic: r.TargetTopic, Partition: r.Partition, TopicID: r.TopicID, TargetTopicID: r.TargetTopicID, From: r.From, FromBasis: byFile, Before: r.Before, BeforeCount: r.BeforeCount, Epoch: r.Epoch,
-		Basis: byFile, Bound: r.Bound, Sync: r.Sync, MM2: r.MM2, MM2Why: r.MM2Why, Verdict: r.Verdict, LogStart: r.LogStart, Stable: r.Stable, End: r.End, SourceEnd: r.SourceEnd}
+		Basis: byFile, Bound: r.Bound, Sync: r.Sync, MM2: r.MM2, MM2Why: r.MM2Why, Unknown: r.Unknown, Verdict: r.Verdict, LogStart: r.LogStart, Stable: r.Stable, End: r.End, SourceEnd: r.SourceEnd}
 	x.refusal = nil
 	to := max(r.LogStart, min(at, r.End))
 	skip := to > low
@@ -322,11 +312,17 @@ func (w *Wants) guard(g *wanted, x *want) {
 		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
 			again = finding.Count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
-		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it", w.to.Alias)}
+		next := fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it: the other groups are written", w.to.Alias)
+		if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Down == b.Offset && r.Verdict != match.Exact.String() {
+			if may, must := w.countsOn(); may && !must {
+				next = fmt.Sprintf("%d is MirrorMaker 2's own checkpoint, and which release wrote it is not known: say it (--mm2-version 3.9.1), since from 3.4.1 on it skips nothing and is taken as a bound; ", b.Offset) + next
+			}
+		}
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: next}
 		return
 	}
 	if x.come != nil && to < *x.come && !o.AllowRewind {
-		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, finding.Count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it", w.to.Alias)}
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("share group %s has come as far as %d in %s-%d, and setting its start to %d delivers again what it has done there since, up to %s", g.g.TargetGroup, *x.come, r.TargetTopic, r.Partition, to, finding.Count(int(*x.come-to), "record")), Next: fmt.Sprintf("if what was done on %s does not count (a drill), say --allow-rewind; else leave it: the other groups are written", w.to.Alias)}
 		return
 	}
 	r.Action = Set

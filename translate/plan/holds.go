@@ -102,7 +102,7 @@ func (w *Wants) rowsHold(g *wanted) Holds {
 	switch {
 	case wrong != "" && anew && !w.recreated(g) && mayCountOn: // 3.4.0 and before would find the same number again
 		h := Holds{Status: isOverwrite, Because: wrong + "; this release counts on linearly and would find it again", First: w.forgetFirst(g)}
-		i := slices.IndexFunc(h.First, func(s finding.Step) bool { return s.Text == w.applyStep().Text })
+		i := slices.IndexFunc(h.First, func(s finding.Step) bool { return s.Text == applyKept })
 		h.First = slices.Insert(h.First, i+1, finding.Step{Text: "upgrade MirrorMaker 2 to 3.4.1 or later, which does not count on; without the upgrade leave it stopped until the consumers run on " + w.to.Alias})
 		return h
 	case wrong != "" && anew && !w.recreated(g):
@@ -163,15 +163,25 @@ func (w *Wants) stopFirst() []finding.Step {
 	return append(w.writer.Stop(), w.applyStep(), finding.Step{Text: fmt.Sprintf("leave it stopped until the consumers run on %s: to a group that has members it commits nothing", w.to.Alias)})
 }
 
+// applyKept stands in place of "apply the plan" where the steps before take away what a plan is made from.
+const applyKept = "apply the plan that was kept with --plan-out before these steps (within 60 minutes): what it was made from is deleted now"
+
+// WantsKept says that the steps of a group take away what its plan is made from: the plan is to be kept in a file before them.
+func (p *Plan) WantsKept() bool {
+	return slices.ContainsFunc(p.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Holds.First, func(s finding.Step) bool { return s.Text == applyKept })
+	})
+}
+
 // forgetFirst: a wrong checkpoint has to go while nothing holds it in memory, and with it syncs of a topic of before.
 func (w *Wants) forgetFirst(g *wanted) []finding.Step {
 	steps := []finding.Step{w.writer.Keep()}
 	old := w.recreated(g)
 	if old {
-		steps = append(append(steps, w.writer.StopBoth()...), w.writer.ForgetCheckpoints(), w.writer.ForgetSyncs(), w.applyStep())
+		steps = append(append(steps, w.writer.StopBoth()...), w.writer.ForgetCheckpoints(), w.writer.ForgetSyncs(), finding.Step{Text: applyKept})
 		return append(steps, w.writer.StartBoth()...)
 	}
-	steps = append(append(steps, w.writer.Stop()...), w.writer.ForgetCheckpoints(), w.applyStep())
+	steps = append(append(steps, w.writer.Stop()...), w.writer.ForgetCheckpoints(), finding.Step{Text: applyKept})
 	return append(steps, w.writer.Start()...)
 }
 
@@ -180,19 +190,20 @@ var Checks = []finding.Code{106, 406}
 
 // recreated says that the report found numbers of an earlier topic (406, 106) under one of the group's partitions.
 func (w *Wants) recreated(g *wanted) bool {
+	return slices.ContainsFunc(g.rows, func(x *want) bool { return w.madeAnew(x.row.Topic) })
+}
+
+// madeAnew says that of a topic, by its name on the flow's source.
+func (w *Wants) madeAnew(topic string) bool {
 	if w.report == nil {
 		return false
-	}
-	topics := map[string]bool{}
-	for _, x := range g.rows {
-		topics[x.row.Topic] = true
 	}
 	for _, f := range w.report.Findings {
 		if f.Code != 406 && !(f.Code == 106 && f.Slug == "target-recreated") {
 			continue
 		}
 		for _, s := range append(f.Subjects, f.Subject) {
-			if topics[s.Topic] {
+			if s.Topic == topic {
 				return true
 			}
 		}

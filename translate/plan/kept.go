@@ -19,18 +19,26 @@ func (w *Wants) kept(x *want) *StatePartition {
 	if x.syncs.Swapped || r.From == nil {
 		return nil
 	}
-	at := w.now - r.FromAgeMs
 	var best *StatePartition
 	for _, s := range w.pairs[kafka.TopicPartition{Topic: r.Topic, Partition: r.Partition}] {
-		switch {
-		case s.Offset > r.From.Offset || s.Time > at || s.Target > r.End || s.TargetTopic != r.TargetTopic:
-		case s.TargetTopicID != "" && r.TargetTopicID != "" && s.TargetTopicID != r.TargetTopicID:
-		case s.TopicID != "" && r.TopicID != "" && s.TopicID != r.TopicID:
-		case best == nil || s.Offset > best.Offset || s.Offset == best.Offset && s.Time > best.Time:
+		if s.Offset <= r.From.Offset && w.current(r, s) && (best == nil || s.Offset > best.Offset || s.Offset == best.Offset && s.Time > best.Time) {
 			best = s
 		}
 	}
 	return best
+}
+
+// current says that a place of a state file is of the row's topics as they are, and not younger than the position.
+func (w *Wants) current(r *Row, s *StatePartition) bool {
+	switch {
+	case s.Time > w.now-r.FromAgeMs || s.Target > r.End || s.TargetTopic != r.TargetTopic:
+		return false
+	case s.TargetTopicID != "" && r.TargetTopicID != "" && s.TargetTopicID != r.TargetTopicID:
+		return false
+	case s.TopicID != "" && r.TopicID != "" && s.TopicID != r.TopicID:
+		return false
+	}
+	return true
 }
 
 // anewSince says that the copy was deleted and made anew after a time, in ms: a state file or a captured snapshot of that time or
@@ -50,15 +58,8 @@ func (w *Wants) anewSince(r *Row, at int64) bool {
 	return false
 }
 
-// keptIsBest says that neither offset syncs nor the checkpoint prove a higher place. All of them are lower bounds.
-func (w *Wants) keptIsBest(x *want, a *Answer, at int64) bool {
-	if a.Range != nil && a.Range.Low > at {
-		return false
-	}
-	may, _ := w.countsOn()
-	c, st := x.checkpoint.Get()
-	return may || st != snapshot.Known || c.Up > x.row.From.Offset || c.Down <= at
-}
+// keptIsBest says that the offset syncs prove no higher place. All of them are lower bounds; what the checkpoints prove is seen after.
+func keptIsBest(a *Answer, at int64) bool { return a.Range == nil || a.Range.Low <= at }
 
 // countsOn says whether MirrorMaker 2 may be, and whether it must be, of a release that counts on linearly. A captured snapshot
 // with offset syncs tells it where they are lost now.
@@ -127,11 +128,6 @@ func RangesFrom(old, now *snapshot.Snapshot, ps []Position, as []Answer) {
 		if r.Open {
 			r.High = a.Target.End
 		}
-		a.Range, a.Why, a.Also = r, "", nil
-		low, high := max(a.Target.Start, min(r.Low, a.Target.End)), max(a.Target.Start, min(r.High, a.Target.End))
-		for _, o := range p.Also {
-			o2 := max(a.Target.Start, min(o, a.Target.End))
-			a.Also = append(a.Also, Count{Offset: o, ReRead: max(0, high-o2), Skipped: max(0, o2-low)})
-		}
+		a.Range, a.Why, a.Also = r, "", r.counts(*a.Target, p.Also)
 	}
 }

@@ -57,10 +57,17 @@ func answerFrom(s *snapshot.Snapshot, from, to *side, p Position) Answer {
 		return a
 	}
 	a.Why = "a captured snapshot holds no records"
-	for _, o := range p.Also {
-		a.Also = append(a.Also, Count{Offset: o, ReRead: max(0, a.Range.High-o), Skipped: max(0, o-a.Range.Low)})
-	}
+	a.Also = a.Range.counts(*a.Target, p.Also)
 	return a
+}
+
+// counts bounds, by offsets of the log, what consumers that start at some would read again or never.
+func (r *Range) counts(log match.Bounds, at []int64) (out []Count) {
+	within := func(o int64) int64 { return max(log.Start, min(o, log.End)) }
+	for _, o := range at {
+		out = append(out, Count{Offset: o, ReRead: max(0, within(r.High)-within(o)), Skipped: max(0, within(o)-within(r.Low))})
+	}
+	return out
 }
 
 func partitionSyncs(s *snapshot.Syncs, tp kafka.TopicPartition) *snapshot.PartitionSyncs {

@@ -145,8 +145,10 @@ type Row struct {
 	Before    *Committed `json:"before"` // what the group has on the target now, the pre-image; null: nothing
 	// BeforeLag counts, of a share group, the records from Before to the end that were not done; null where the broker does not tell.
 	BeforeLag *int64 `json:"beforeLag,omitempty"`
-	To        *int64 `json:"to"`    // what will be committed; null where nothing is
-	Epoch     int32  `json:"epoch"` // to be committed with it; -1: none
+	To        *int64 `json:"to"` // what will be committed; null where nothing is
+	// Would is what would be committed if the row were not refused; null where that is not known either.
+	Would *int64 `json:"wouldBe,omitempty"`
+	Epoch int32  `json:"epoch"` // to be committed with it; -1: none
 
 	// Basis is the answer that To rests on: records, range, mm2, checkpoint, file, fallback, end, start.
 	Basis    string    `json:"basis,omitempty"`
@@ -157,6 +159,9 @@ type Row struct {
 	Sync     *SyncRef  `json:"sync,omitempty"`
 	MM2      *int64    `json:"mm2Expected,omitempty"` // what MirrorMaker 2 of this version gives
 	MM2Why   string    `json:"mm2Why,omitempty"`      // why it gives nothing, or cannot be told
+	// Unknown names what is not known and why, by the name of its key: before, mm2Expected. What is missing and not named here is
+	// known not to be there.
+	Unknown map[string]string `json:"unknown,omitempty"`
 
 	// Counts in records, for a consumer that starts at To. ReReadUpTo is above ReRead where the place is not proved.
 	ReRead      int64 `json:"reRead"`

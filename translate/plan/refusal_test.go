@@ -18,6 +18,11 @@ func TestRefusals(t *testing.T) {
 	kind := func(cluster int, k kafka.GroupType) func(*snapshot.Snapshot) {
 		return group(cluster, "payments", func(g *snapshot.Group) { g.Type = snapshot.Is(k) })
 	}
+	// Nothing but offset syncs and checkpoints can tell the direction.
+	mute := func(s *snapshot.Snapshot) {
+		topic(1, func(t *snapshot.Topic) { t.Name = "other" })(s)
+		s.Flows[0].Heartbeat = snapshot.None[int64]()
+	}
 	version := func(v string) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) { s.Clusters[1].Version = snapshot.Is(v) }
 	}
@@ -51,10 +56,16 @@ func TestRefusals(t *testing.T) {
 		{name: "type not read", change: []func(*snapshot.Snapshot){group(1, "payments", func(g *snapshot.Group) { g.Type = snapshot.NotKnown[kafka.GroupType](gap) })}, refusal: 707, because: "not known"},
 		{name: "offsets there not read", change: []func(*snapshot.Snapshot){group(1, "payments", func(g *snapshot.Group) { g.Offsets = snapshot.NotKnown[[]snapshot.Committed](gap) })}, refusal: 704, because: "not known"},
 		{name: "offsets here not read", change: []func(*snapshot.Snapshot){group(0, "payments", func(g *snapshot.Group) { g.Offsets = snapshot.NotKnown[[]snapshot.Committed](gap) })}, refusal: 709, because: "not known"},
-		{name: "no syncs, no checkpoints", change: []func(*snapshot.Snapshot){flow(func(f *snapshot.Flow) {
+		{name: "no syncs, no checkpoints, the names of copies prove the direction", change: []func(*snapshot.Snapshot){flow(func(f *snapshot.Flow) {
+			f.Syncs, f.Checkpointed, f.Heartbeat = snapshot.None[snapshot.Syncs](), snapshot.None[snapshot.Checkpoints](), snapshot.None[int64]()
+		})}},
+		{name: "no syncs, no checkpoints, heartbeats of the flow prove the direction", change: []func(*snapshot.Snapshot){mute, flow(func(f *snapshot.Flow) {
+			f.Syncs, f.Checkpointed, f.Heartbeat = snapshot.None[snapshot.Syncs](), snapshot.None[snapshot.Checkpoints](), snapshot.Is(int64(1))
+		})}, refusal: 709},
+		{name: "no syncs, no checkpoints, no copies", change: []func(*snapshot.Snapshot){mute, flow(func(f *snapshot.Flow) {
 			f.Syncs, f.Checkpointed = snapshot.None[snapshot.Syncs](), snapshot.None[snapshot.Checkpoints]()
 		})}, refusal: 713, because: "nothing proves"},
-		{name: "neither readable", change: []func(*snapshot.Snapshot){flow(func(f *snapshot.Flow) {
+		{name: "neither readable", change: []func(*snapshot.Snapshot){mute, flow(func(f *snapshot.Flow) {
 			f.Syncs, f.Checkpointed = snapshot.NotKnown[snapshot.Syncs](gap), snapshot.NotKnown[snapshot.Checkpoints](gap)
 		})}, refusal: 713, because: "could not be read"},
 		{name: "checkpoints alone prove the direction", change: []func(*snapshot.Snapshot){flow(func(f *snapshot.Flow) { f.Syncs = snapshot.NotKnown[snapshot.Syncs](gap) })}},
@@ -68,6 +79,11 @@ func TestRefusals(t *testing.T) {
 			g := groupOf(t, build(t, world(c.change...), c.sel, nil), "payments")
 			if c.refusal == 0 && g.Action != plan.Set || c.refusal != 0 && (g.Action != plan.Refused || g.Refusal != c.refusal) || !strings.Contains(g.Because, c.because) {
 				t.Errorf("%s %v: %s", g.Action, g.Refusal, g.Because)
+			}
+			// What would be set is told where it is known all the same.
+			known := c.refusal != 0 && c.refusal != 709 && c.refusal != 703 && c.refusal != 713 && len(g.Rows) > 0 && !strings.Contains(c.name, "not read")
+			if known && (g.Rows[0].Would == nil || *g.Rows[0].Would != 898400) {
+				t.Errorf("would be %v", g.Rows[0].Would)
 			}
 		})
 	}

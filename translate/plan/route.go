@@ -170,6 +170,7 @@ func (p *planner) before(g *wanted, w *want) {
 	case snapshot.Known:
 		w.row.Before = &Committed{Offset: o.Offset, Epoch: o.Epoch, Metadata: o.Metadata}
 	case snapshot.Unknown:
+		w.row.unknown("before", p.to.stored(g.g.TargetGroup, w.row.TargetTopic, w.row.Partition).Why().String())
 		if len(g.refusals) == 0 { // else the group's own state is not known, which is said once
 			w.refusal = notKnown(WouldRewind, fmt.Sprintf("what group %s has in %s-%d on %s", g.g.TargetGroup, w.row.TargetTopic, w.row.Partition, p.to.Alias), p.to.stored(g.g.TargetGroup, w.row.TargetTopic, w.row.Partition).Why())
 		}
@@ -196,6 +197,7 @@ func (p *planner) mm2(g *wanted, w *want, rules *diagnose.Rules) {
 		switch {
 		case !t.Known:
 			r.MM2Why = cmp.Or(t.Why, "it cannot be told")
+			r.unknown("mm2Expected", r.MM2Why)
 		case t.None:
 			r.MM2Why = cmp.Or(t.Why, "it has no translation for the position")
 		default:
@@ -203,6 +205,13 @@ func (p *planner) mm2(g *wanted, w *want, rules *diagnose.Rules) {
 			r.Sync = &SyncRef{t.Sync.Upstream, t.Sync.Downstream, t.Sync.Offset}
 		}
 	}
+}
+
+func (r *Row) unknown(key, why string) {
+	if r.Unknown == nil {
+		r.Unknown = map[string]string{}
+	}
+	r.Unknown[key] = why
 }
 
 func (p *planner) translation(g *wanted, w *want, rules *diagnose.Rules) diagnose.Translation {

@@ -60,7 +60,9 @@ type Wants struct {
 	all       []*Refusal                                 // of the whole plan
 	now       int64                                      // ms
 	pairs     map[kafka.TopicPartition][]*StatePartition // positions of a state file whose place is proved, by offset
-	unsure    []*want                                    // taken although the release that wrote them is not known
+	// byPartition are the checkpoints of the flow that commits, by partition of the target.
+	byPartition map[kafka.TopicPartition][]*snapshot.Checkpoint
+	unsure      []*want // taken although the release that wrote them is not known
 }
 
 // wanted is one group with the rows that it will have.

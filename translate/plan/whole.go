@@ -159,13 +159,34 @@ func (p *planner) direction() *Refusal {
 			return nil
 		}
 	}
+	if p.named(src, dst) || p.beats() {
+		return nil
+	}
 	why := func(name string, st snapshot.State, gap *snapshot.Gap) string {
 		if st == snapshot.Unknown {
 			return name + " could not be read (" + gap.String() + ")"
 		}
 		return "there are no " + name
 	}
-	return &Refusal{Code: Direction, Because: fmt.Sprintf("nothing proves that %s is mirrored to %s: %s, and %s", f.Source, f.Target, why("offset syncs", st, f.Syncs.Why()), why("checkpoints", cst, f.Checkpointed.Why())), Next: "mm2doctor diagnose tells which flows there are and what keeps them from being read"}
+	return &Refusal{Code: Direction, Because: fmt.Sprintf("nothing proves that %s is mirrored to %s: %s, and %s", f.Source, f.Target, why("offset syncs", st, f.Syncs.Why()), why("checkpoints", cst, f.Checkpointed.Why())),
+		Next: fmt.Sprintf("an offset sync proves it, and MirrorMaker 2 writes one with the first record that it mirrors after a start: let it run, write a record to a mirrored topic of %s, and plan again; a plan that was kept before (--plan-out) can be applied as it is; mm2doctor diagnose tells which flows there are and what keeps them from being read", f.Source)}
+}
+
+// named says that a topic of the source has a copy on the target whose name holds the source's alias: no flow in the other direction
+// makes such a name there.
+func (p *planner) named(src, dst *side) bool {
+	return slices.ContainsFunc(src.Topics.Or(nil), func(t snapshot.Topic) bool {
+		name, sure := p.flow.Remote(t.Name)
+		return sure && name != t.Name && !p.flow.OwnTopic(t.Name) && !p.flow.FromTarget(t.Name) && slices.ContainsFunc(t.Partitions, func(x snapshot.Partition) bool { return endOf(dst, name, x.ID) > 0 })
+	})
+}
+
+// beats says that MirrorMaker 2 wrote heartbeats of the flow to its target. The policies of Kafka give copies of heartbeats another name,
+// also IdentityReplicationPolicy, so that these are no copies.
+func (p *planner) beats() bool {
+	_, known := p.flow.Flow().Heartbeat.Get()
+	_, sure := p.flow.Remote("heartbeats")
+	return known == snapshot.Known && sure
 }
 
 func endOf(s *side, topic string, part int32) int64 {

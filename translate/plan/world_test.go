@@ -189,6 +189,9 @@ func sound(t testing.TB, p *plan.Plan) {
 			default:
 				t.Errorf("%s: action %q", name, r.Action)
 			}
+			if r.Would != nil && (r.Action != plan.Refused || r.Refusal == 713 || r.Refusal == 703) {
+				t.Errorf("%s: would be %d: %+v", name, *r.Would, r)
+			}
 			if r.ReReadUpTo < r.ReRead || r.ReRead < 0 || r.Skipped < 0 || r.Gone < 0 {
 				t.Errorf("%s: counts %+v", name, r)
 			}

@@ -63,11 +63,27 @@ func OutcomeSum(out *apply.Outcome) string {
 		parts = []string{"none to write"}
 	}
 	sum := "partitions: " + strings.Join(parts, ", ")
+	moved := 0
+	for _, g := range out.Groups {
+		for _, p := range g.Partitions {
+			if p.Moved {
+				moved++
+			}
+		}
+	}
+	if moved > 0 {
+		sum += fmt.Sprintf("; %d of them moved since", moved)
+	}
 	switch {
+	case out.Finished && out.Result == apply.Done:
+		return fmt.Sprintf("that run had come to its end %s, and nothing was left to do; %s", where, sum)
 	case out.Result == apply.Nothing:
 		return fmt.Sprintf("nothing was written %s; %s", where, sum)
 	case out.Result == apply.Partial:
 		bad := g.Refused + g.Failed + g.Unknown + g.Differs + g.Partly
+		if len(out.Groups) == 1 && bad == 1 {
+			return fmt.Sprintf("%s: the group is not wholly as planned %s; %s", plan.PartialOutcome, where, sum)
+		}
 		not := map[bool]string{true: "is not", false: "are not"}[bad == 1]
 		return fmt.Sprintf("%s: %d of %d groups are as planned %s, %d %s; %s", plan.PartialOutcome, len(out.Groups)-bad, len(out.Groups), where, bad, not, sum)
 	case !out.Wrote:
@@ -108,7 +124,7 @@ func (t *text) undone(out *apply.Outcome) {
 	for i, r := range all {
 		if i == 0 {
 			t.blank()
-			t.line("Not as planned:")
+			t.line(map[bool]string{true: "Not taken back:", false: "Not as planned:"}[out.Command == "rollback"])
 		}
 		if i == someGroups && !t.o.Verbose {
 			t.line(fmt.Sprintf("  %s %d more (-v)", t.s.Ellipsis(), len(all)-i))

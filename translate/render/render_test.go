@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -187,6 +188,31 @@ func TestJSON(t *testing.T) {
 	for _, list := range []string{"groups", "findings"} {
 		if string(top[list]) != "[]" {
 			t.Errorf("%s: %s", list, top[list])
+		}
+	}
+}
+
+// TestSigns: a number, none for what is known not to be there, ? for what is not known, brackets for what is refused.
+func TestSigns(t *testing.T) {
+	n := int64(7)
+	p := &plan.Plan{To: plan.Cluster{Alias: "b"}, Scope: plan.Scope{Groups: 0, Of: 1, Rule: "x"}, Groups: []plan.Group{{Group: "g", TargetGroup: "g", Action: plan.Set, Rows: []plan.Row{
+		{TargetTopic: "known", Action: plan.Set, To: &n, MM2: &n, Before: &plan.Committed{Offset: 3}},
+		{TargetTopic: "absent", Action: plan.Set, To: &n, MM2Why: "no translation"},
+		{TargetTopic: "open", Action: plan.Set, To: &n, MM2Why: "which release", Unknown: map[string]string{"mm2Expected": "which release", "before": "denied"}},
+		{TargetTopic: "stopped", Action: plan.Refused, Refusal: 704, Would: &n},
+		{TargetTopic: "unfound", Action: plan.Refused, Refusal: 709},
+	}}}}
+	var b bytes.Buffer
+	if err := Text(&b, p, Options{Verbose: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`scope: 0 of 1 source group, rule: x`, `in brackets: would be set, were it not refused\):`,
+		`known +0 +none +7 +3 +- +0 +0 +set +7`, `absent +0 +none +7 +none +- +0 +0 +set +none`, `open +0 +none +7 +\? +- +0 +0 +set +\?`,
+		`stopped +0 +none +\(7\) +none +- +0 +0 +refused MM2D-704`, `unfound +0 +none +- +none +- +- +- +refused MM2D-709`,
+	} {
+		if text := strings.Join(strings.Fields(b.String()), " "); !regexp.MustCompile(strings.ReplaceAll(want, " +", " ")).MatchString(text) {
+			t.Errorf("no %s in\n%s", want, b.String())
 		}
 	}
 }

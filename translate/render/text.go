@@ -23,6 +23,7 @@ type Options struct {
 	Screen  term.Screen
 	Verbose bool   // all rows, evidence, and what MirrorMaker 2 would give
 	Apply   string // the command that carries the plan out, to be shown as the next step; empty: none
+	Keep    bool   // that command only keeps the plan, for steps that come before the write
 }
 
 // Text writes the plan for a person: scope, table with the worst rows first, refusals with what to do, what a running MirrorMaker 2
@@ -165,9 +166,9 @@ func (t *text) clean(x string) string { return t.s.Clean(x) }
 
 func (t *text) head() {
 	p := t.p
-	groups := "source groups"
+	groups := map[bool]string{true: "source group", false: "source groups"}[p.Scope.Of == 1]
 	if p.Direction == "reverse" {
-		groups = "groups of " + p.From.Alias
+		groups = strings.TrimPrefix(groups, "source ") + " of " + p.From.Alias
 	}
 	t.hang("", 0, fmt.Sprintf("scope: %d of %d %s, rule: %s", p.Scope.Groups, p.Scope.Of, groups, p.Scope.Rule))
 	way := fmt.Sprintf("positions from %s, to be written to %s, by flow %s", cluster(p.From), cluster(p.To), p.Flow)
@@ -231,27 +232,48 @@ func (t *text) table() error {
 	if t.o.Verbose {
 		tab.Columns = append(tab.Columns, term.Column{Title: "MM2 gives", Number: true}, term.Column{Title: "why"})
 	}
+	would := ""
 	for _, e := range rows {
 		r := e.r
-		cells := []string{t.clean(e.g.TargetGroup), t.clean(r.TargetTopic), strconv.Itoa(int(r.Partition)), committed(r.From), number(r.To), committed(r.Before), t.clean(by(r)), "-", "-", t.clean(what(r))}
-		if r.To != nil {
+		cells := []string{t.clean(e.g.TargetGroup), t.clean(r.TargetTopic), strconv.Itoa(int(r.Partition)), committed(r.From), number(r.To), or(r, "before", committed(r.Before)), t.clean(by(r)), "-", "-", t.clean(what(r))}
+		if r.To != nil || r.Would != nil {
 			cells[7], cells[8] = span(r.ReRead, r.ReReadUpTo), strconv.FormatInt(r.Skipped, 10)
+		}
+		if r.Would != nil {
+			cells[4] = "(" + number(r.Would) + ")"
+			would = "; in brackets: would be set, were it not refused"
 		}
 		if cells[1] == "" {
 			cells[1] = t.clean(r.Topic)
 		}
 		if t.o.Verbose {
-			cells = append(cells, number(r.MM2), t.clean(strings.Join(some(r.Because, r.Clamped, r.Evidence, r.MM2Why), "; ")))
+			cells = append(cells, or(r, "mm2Expected", given(r.MM2)), t.clean(strings.Join(some(r.Because, r.Clamped, r.Evidence, r.MM2Why), "; ")))
 		}
 		tab.Add(cells...)
 	}
 	t.blank()
-	t.hang("", 0, fmt.Sprintf("Partitions (names and offsets of %s; from: the position on %s, now: what the group has on %s):", t.p.To.Alias, t.p.From.Alias, t.p.To.Alias))
+	t.hang("", 0, fmt.Sprintf("Partitions (names and offsets of %s; from: the position on %s, now: what the group has on %s%s):", t.p.To.Alias, t.p.From.Alias, t.p.To.Alias, would))
 	return tab.Render(&t.b, t.s)
 }
 
 func some(parts ...string) []string {
 	return slices.DeleteFunc(parts, func(x string) bool { return x == "" })
+}
+
+// or gives the sign of what is not known in place of a value.
+func or(r *plan.Row, key, value string) string {
+	if r.Unknown[key] != "" {
+		return "?"
+	}
+	return value
+}
+
+// given is a number that may be known not to be there.
+func given(n *int64) string {
+	if n == nil {
+		return "none"
+	}
+	return strconv.FormatInt(*n, 10)
 }
 
 func committed(c *plan.Committed) string {
@@ -553,6 +575,13 @@ func (t *text) next() {
 		t.line("nothing can be written as it is")
 	case t.o.Apply != "":
 		t.hang("not checked yet: ", 17, "whether somebody without membership moves these offsets, which one look does not show; apply watches them first (--idle-proof)")
+		if i := slices.IndexFunc(t.p.Groups, func(g plan.Group) bool {
+			return (g.Action == plan.Set || g.Action == plan.Right) && len(g.Holds.First) > 0 && worse(&g) < 2
+		}); i >= 0 && t.o.Keep {
+			t.hang("", 0, "the plan is kept first, then the steps above follow (MM2D-710), the write among them:")
+		} else if i >= 0 {
+			t.hang("", 0, "this is the write among the steps above (MM2D-710), in their order:")
+		}
 		t.line("next: " + t.clean(t.o.Apply)) // in one line, to be copied
 	}
 }
