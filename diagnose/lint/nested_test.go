@@ -58,7 +58,7 @@ func TestNested(t *testing.T) {
 		{"properties in a ConfigMap", head + "  mm2.properties: |\n" + indent(dedicatedOff, 4), "11:5 warning group-offset-sync-disabled"},
 		{"with an empty line first", head + "  mm2.properties: |\n\n" + indent(dedicatedOff, 4), "12:5 warning group-offset-sync-disabled"},
 		{"with Windows line ends", strings.ReplaceAll(head+"  mm2.properties: |\n"+indent(dedicatedOff, 4), "\n", "\r\n"), "11:5 warning group-offset-sync-disabled"},
-		{"a flow that nobody switched on", head + "  mm2.properties: |\n" + indent(strings.ReplaceAll(dedicatedOff, "a->b.enabled = true\n", ""), 4), "10:5 error flow-not-enabled"},
+		{"a flow that nobody switched on", head + "  mm2.properties: |\n" + indent(strings.ReplaceAll(dedicatedOff, "a->b.enabled = true\n", ""), 4), "10:5 error flow-not-enabled; 10:5 warning group-offset-sync-disabled"},
 		{"properties in quotes", head + "  mm2.properties: " + quoted(t, dedicatedOff) + "\n", "6:19 warning group-offset-sync-disabled"},
 		{"properties in a ConfigMap of JSON", `{"kind":"ConfigMap","data":{` + "\n" + `"mm2.properties":` + quoted(t, dedicatedOff) + "}}", "2:18 warning group-offset-sync-disabled"},
 		{"properties that a script writes", "services:\n  mm2:\n    command:\n    - bash\n    - -c\n    - |\n      cat <<EOF > /mm2.properties\n" + indent(dedicatedOff, 6) + "      EOF\n      exec connect-mirror-maker /mm2.properties\n", "12:7 warning group-offset-sync-disabled"},
