@@ -134,7 +134,7 @@ func TestWords(t *testing.T) {
 		{"an old name for all flows has none", head + "topics.blacklist = x\n", "removed-key", "", "Write topics.exclude instead of topics.blacklist.", ""},
 		{"a misspelt name for all flows has none", head + "offset.syncs.topic.location = target\n", "misspelt-key", "", "Write offset-syncs.topic.location instead of offset.syncs.topic.location.", ""},
 		{"a class of one's own may read the key", head + "topic.filter.class = com.example.F\ntopic.filter.allow = x\n", "unknown-key", "", "Keep the line", "no effect"},
-		{"no separator, and names kept", head + identityLine + "replication.policy.separator =\n", "blank-separator", "keeps topic names without it", "topic names stay the same", "alias and topic without"},
+		{"no separator, and names kept", head + identityLine + "replication.policy.separator =\n", "blank-separator", "keeps topic names does not need it", "Remove the line.", "alias and topic without"},
 		{"a setting of the worker behind a flow", head + "east->west.offset.flush.interval.ms = 1000\n", "no-effect-key", "", "Write west.offset.flush.interval.ms", ""},
 		{"names kept both ways, lists apart", pair + "enabled = true\na->b.sync.group.offsets.enabled = true\na->b.topics = x.*\nb->a.topics = y.*\n" + identityLine, "two-way-flows", "lists of topics alone", "", "DefaultReplicationPolicy"},
 		{"a class of one's own both ways", pair + "enabled = true\na->b.sync.group.offsets.enabled = true\nreplication.policy.class = com.example.P\n", "two-way-flows", "names that the policy gives", "", "DefaultReplicationPolicy"},

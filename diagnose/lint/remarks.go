@@ -107,6 +107,7 @@ func (l *linter) placed() {
 // flowAt chooses among the flows of the file.
 func flowAt(at finding.Subject, flows []*flow) string {
 	name, several := "", false
+	mirror := mirrorPath.FindStringSubmatch(at.Key)
 	for _, f := range flows {
 		switch f.in.mode {
 		case dedicated:
@@ -114,10 +115,8 @@ func flowAt(at finding.Subject, flows []*flow) string {
 				return f.Name()
 			}
 		case strimzi:
-			if m := f.at[0]; m.line <= at.Line {
-				if p := mirrorPath.FindStringSubmatch(at.Key); p != nil && p[1] == strconv.Itoa(f.Mirror.Index) {
-					name = f.Name() // the last resource of the file that begins before
-				}
+			if mirror != nil && f.at[0].line <= at.Line && mirror[1] == strconv.Itoa(f.Mirror.Index) {
+				name = f.Name() // the last resource of the file that begins before
 			}
 		default:
 			if name != f.Name() {

@@ -66,7 +66,7 @@ func (l *linter) forgotten(f *flow) bool {
 	if f.Enabled || s.partial[s.file] || !e.IsDefault() || slices.ContainsFunc(s.flows, func(o *flow) bool { return o.Enabled }) {
 		return false
 	}
-	return slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return strings.HasPrefix(x.Key, f.Name()+".") })
+	return len(s.props.Under(f.Name()+".")) > 0
 }
 
 // checkpointConnector: without it there is no offset sync at all.
