@@ -56,7 +56,7 @@ func (l *linter) separator(f *flow, r conf.Reader) {
 	inner := " From 3.1 on the internal topics lose their separators as well (mm2-offset-syncs" + f.Target + "internal)."
 	if l.keepsNames(f, r) {
 		if f.in.atLeast(3, 1, 0) && f.separates(r) {
-			l.add(say{slug: "blank-separator", severity: finding.Warning, at: at, flow: f.Name(), because: "replication.policy.separator is empty: the policy keeps topic names without it." + inner, leads: "Internal topics change their names, and tools do not find them.", fixes: f.in.advice("Remove the line; topic names stay the same.")})
+			l.add(say{slug: "blank-separator", severity: finding.Warning, at: at, flow: f.Name(), because: "replication.policy.separator is empty. A policy that keeps topic names does not need it." + inner, leads: "Internal topics change their names, and tools do not find them.", fixes: f.in.advice("Remove the line.")})
 		}
 		return
 	}
