@@ -19,6 +19,7 @@ import (
 	"github.com/mm2doctor/mm2doctor/internal/mm2/conf"
 	"github.com/mm2doctor/mm2doctor/internal/term"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
+	"github.com/mm2doctor/mm2doctor/translate/ranges"
 	"github.com/mm2doctor/mm2doctor/translate/read"
 	"github.com/mm2doctor/mm2doctor/translate/render"
 )
@@ -306,7 +307,14 @@ func (o *translateOptions) answers(ctx context.Context, m *made, ps []plan.Posit
 	for _, c := range m.session.request.Clusters {
 		clusters = append(clusters, read.Cluster{Alias: c.Alias, Client: c.Client})
 	}
-	answers, stats, err := read.Locate(ctx, clusters, ps, read.Options{Records: !o.NoRecords, Budget: limit, Progress: m.session.progress})
+	opts := read.Options{Records: !o.NoRecords, Budget: limit, Progress: m.session.progress}
+	if m.older != nil {
+		opts.Older = func(p plan.Position) (ranges.Locator, int, int64) {
+			l, n, _ := plan.OlderSyncs(m.older, m.snap, p)
+			return l, n, m.older.Taken
+		}
+	}
+	answers, stats, err := read.Locate(ctx, clusters, ps, opts)
 	m.stats = stats
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -24,6 +24,7 @@ func TestDedicated(t *testing.T) {
 	}{
 		{name: "the only flow lacks its switch, and is judged all the same", text: pair + "a->b.topics = x\n", want: []string{"4 error flow-not-enabled", "4 error group-offset-sync-disabled"}},
 		{name: "a flow that lacks its switch beside one that is on", text: pair + "a->b.enabled = true\na->b.sync.group.offsets.enabled = true\nb->a.topics = x\n", want: []string{"6 warning flow-not-enabled"}},
+		{name: "a flow without its switch of which everything is taken away", text: pair + "a->b.enabled = true\na->b.sync.group.offsets.enabled = true\nb->a.emit.heartbeats.enabled = false\nb->a.emit.checkpoints.enabled = false\nb->a.topics.exclude = .*\n"},
 		{name: "blanks behind the switch, and heartbeats off", text: pair + "a->b.enabled = true \nemit.heartbeats.enabled = false\n", want: []string{"4 error flow-not-enabled", "4 error group-offset-sync-disabled"}},
 		{name: "an arrow of one sign", text: pair + "a→b.enabled = true\n", want: []string{"1 error flow-not-enabled", "4 error malformed-flow-key", "4 warning malformed-line"}},
 		{name: "an arrow with an equals sign", text: pair + "a=>b.enabled = true\n", want: []string{"1 error flow-not-enabled", "4 error malformed-flow-key"}},
@@ -103,6 +104,9 @@ func TestMoreLines(t *testing.T) {
 		{name: "a setting of sink connectors", text: "topics.regex = x\n", want: []string{"6 warning no-effect-key"}},
 		{name: "context of metrics", text: "metrics.context.x = y\n", want: []string{"6 info no-effect-key"}},
 		{name: "a reporter's switch", text: "auto.include.jmx.reporter = true\n", want: []string{"6 warning removed-key"}},
+		{name: "the way connectors of Connect name a cluster's settings", text: "target.cluster.security.protocol = SSL\n", want: []string{"6 warning wrong-prefix"}},
+		{name: "and those of its clients", text: "source.cluster.consumer.max.poll.records = 5\n", want: []string{"6 warning wrong-prefix"}},
+		{name: "a switch without its beginning", text: "checkpoints.enabled = false\n", want: []string{"6 error misspelt-key"}},
 		{name: "the driver's own setting behind a cluster", text: "west.dedicated.mode.enable.internal.rest = true\n", want: []string{"6 warning wrong-prefix"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -125,6 +129,21 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
+// TestStatementsWithin: the lines of a text in a ConfigMap keep their places where statements of a template stand between them.
+func TestStatementsWithin(t *testing.T) {
+	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  mm2.properties: |\n    clusters = a, b\n    a.bootstrap.servers = {{ .Values.a }}\n    b.bootstrap.servers = b:9092\n    {{- if .Values.x }}\n    a->b.enabled = true\n    {{- end }}\n    metrics.reporters = x\n"
+	if got := strings.Join(check("f.yaml", text, mm2.Version{}), "; "); got != "8 info placeholder-unresolved; 13 warning misspelt-key" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestTemplateAlone: a file of template text only is not empty.
+func TestTemplateAlone(t *testing.T) {
+	if got := strings.Join(check("f", "# c\n{% for k, v in x.items() %}\n{{ k }}={{ v }}\n{% endfor %}\n", mm2.Version{}), "; "); got != "2 info placeholder-unresolved" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestWords: a text holds what is true of the file, and a repair is written as it belongs.
 func TestWords(t *testing.T) {
 	for _, c := range []struct{ name, text, slug, because, fix, not string }{
@@ -138,6 +157,8 @@ func TestWords(t *testing.T) {
 		{"a setting of the worker behind a flow", head + "east->west.offset.flush.interval.ms = 1000\n", "no-effect-key", "", "Write west.offset.flush.interval.ms", ""},
 		{"names kept both ways, lists apart", pair + "enabled = true\na->b.sync.group.offsets.enabled = true\na->b.topics = x.*\nb->a.topics = y.*\n" + identityLine, "two-way-flows", "lists of topics alone", "", "DefaultReplicationPolicy"},
 		{"a class of one's own both ways", pair + "enabled = true\na->b.sync.group.offsets.enabled = true\nreplication.policy.class = com.example.P\n", "two-way-flows", "names that the policy gives", "", "DefaultReplicationPolicy"},
+		{"the alias is target", "clusters = source, target\nsource.bootstrap.servers = a:9092\ntarget.bootstrap.servers = b:9092\nsource->target.enabled = true\ntarget.cluster.security.protocol = SSL\n", "wrong-prefix", "without cluster.", "Write target.security.protocol", ""},
+		{"a part of the built-in excludes", head + "groups.exclude = console-consumer-.*, x\n", "default-exclude-lost", "", "Write groups.exclude = connect-.*, __.*, console-consumer-.*, x.", ""},
 		{"one replica more than brokers", head + "replication.factor = 1\n", "replication-factor-default", "one ERROR in the log", "", "does not start"},
 	} {
 		var hit *finding.Finding

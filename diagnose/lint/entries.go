@@ -316,6 +316,14 @@ func lastBare(key string, at level, aliases []string) verdict {
 			return verdict{name: key}.but("wrong-prefix", finding.Warning, at.meantFor(key), "Without a flow before it %s reaches no connector.", key)
 		}
 	}
+	for _, side := range []string{"source.cluster.", "target.cluster."} {
+		rest, ok := strings.CutPrefix(key, side)
+		_, plain, prefixed := strings.Cut(rest, ".")
+		_, known := conf.LookupKafkaKey(plain)
+		if ok && (conf.IsClientKey(rest, mm2.Version{}) || prefixed && known && hasPrefix(rest, []string{"consumer.", "producer.", "admin."})) {
+			return verdict{name: rest}.but("wrong-prefix", finding.Warning, "ALIAS."+rest, "In an mm2.properties %s has no effect: settings of a cluster stand behind its alias.", key)
+		}
+	}
 	if hasPrefix(key, []string{"transforms.", "predicates.", "topic.creation."}) {
 		return verdict{name: key}.but("wrong-prefix", finding.Warning, at.meantFor(key), "connect-mirror-maker passes on settings without a prefix only where a connector defines them by name; %s is lost.", key)
 	}

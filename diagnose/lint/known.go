@@ -102,7 +102,11 @@ func connectorKey(key string, at level) verdict {
 		rest, ok := strings.CutPrefix(key, p.prefix)
 		if ok && p.of == conf.OfConsumer && at.reader&^anyConnector == 0 {
 			meant := at.prefix + "source.consumer." + rest
-			return verdict{name: key}.but("wrong-prefix", finding.Warning, meant, "Connect gives %s to the consumers of sink connectors; MirrorMaker 2's own take their settings behind consumer. or source.consumer., so that it has no effect.", key)
+			sev := finding.Info
+			if at.mode == dedicated {
+				sev = finding.Warning
+			}
+			return verdict{name: key}.but("wrong-prefix", sev, meant, "Connect gives %s to the consumers of sink connectors; MirrorMaker 2's own take their settings behind consumer. or source.consumer., so that it has no effect.", key)
 		}
 		if ok {
 			return clientKey(rest, p.of, p.what, p.prefix, at)
@@ -240,6 +244,9 @@ func workerKey(key string, at level) verdict {
 			}
 			return v
 		}
+	}
+	if rest, ok := strings.CutPrefix(key, "cluster."); ok && at.mode == dedicated && conf.IsClientKey(rest, mm2.Version{}) {
+		return verdict{name: rest}.but("wrong-prefix", finding.Warning, at.prefix+rest, "Behind a cluster's alias a setting stands without cluster.: %s has no effect.", at.prefix+key)
 	}
 	k, known := conf.LookupKafkaKey(key)
 	switch {

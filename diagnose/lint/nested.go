@@ -111,8 +111,8 @@ func pad(file []byte, v *confdoc.Node, text []byte) ([]byte, bool) {
 	out := bytes.Repeat([]byte("\n"), v.Line)
 	shown := strings.Split(string(text), "\n")
 	for i, s := range strings.Split(v.Value, "\n") {
-		at := v.Line + i // the text begins on the line after its key
-		if s == "" {
+		at := v.Line + i                // the text begins on the line after its key
+		if strings.TrimSpace(s) == "" { // also a template's statement, in whose place blanks stand
 			out = append(out, '\n')
 			continue
 		}

@@ -101,6 +101,11 @@ func (l *linter) file(f File) []conf.Connector {
 	case confdoc.KindJSON, confdoc.KindYAML:
 		return l.tree(f, k)
 	case confdoc.KindEmpty, confdoc.KindBinary:
+		if _, marks, _ := mask(f.Bytes, false); len(marks) > 0 && k == confdoc.KindEmpty {
+			line := 1 + bytes.Count(f.Bytes[:marks[0]], []byte("\n"))
+			l.mark(place{file: f.Name, line: line, col: marks[0] - bytes.LastIndexByte(f.Bytes[:marks[0]], '\n')})
+			return nil // nothing but template text
+		}
 		l.add(say{slug: "syntax-error", severity: finding.Error, at: place{file: f.Name, line: 1, col: 1}, because: "The file holds no settings: it is " + map[confdoc.Kind]string{confdoc.KindEmpty: "empty, or nothing but comments", confdoc.KindBinary: "no text"}[k] + "."})
 		return nil
 	}
@@ -330,11 +335,12 @@ func (l *linter) properties(file string, b []byte) {
 }
 
 func (l *linter) parsed(file string, p *confdoc.Properties, diags []confdoc.Diagnostic) {
+	marked := slices.ContainsFunc(p.Entries, func(e confdoc.Entry) bool { return strings.Contains(e.Raw, masked) })
 	for _, d := range diags {
 		at := place{file: file, line: d.Line, col: d.Column}
 		if d.Fatal {
 			l.add(say{slug: "syntax-error", severity: finding.Error, at: at, because: sentence(d.Text), leads: "Java refuses the whole file, and MirrorMaker 2 does not start.", fixes: []finding.Fix{{Mode: dedicated, Text: "Correct this place."}}})
-		} else if !maskedAt(p, d.Line) {
+		} else if !marked || !maskedAt(p, d.Line) {
 			l.add(say{slug: "malformed-line", severity: finding.Warning, at: at, because: sentence(d.Text), fixes: []finding.Fix{{Mode: dedicated, Text: "Write the line in ASCII, and save the file without a byte order mark."}}})
 		}
 	}
@@ -357,9 +363,10 @@ func (l *linter) parsed(file string, p *confdoc.Properties, diags []confdoc.Diag
 		}
 	}
 	l.entries(s)
+	none := !slices.ContainsFunc(s.flows, func(f *flow) bool { return f.Enabled })
 	for _, f := range s.flows {
 		e, _ := f.Get(conf.Source, "enabled")
-		f.meant = (l.wrong[place{e.File, e.Line, e.Column, e.Written}] || strings.TrimSpace(e.Value) != e.Value) && strings.Contains(strings.ToLower(e.Value), "true") || l.forgotten(f)
+		f.meant = (l.wrong[place{e.File, e.Line, e.Column, e.Written}] || strings.TrimSpace(e.Value) != e.Value) && strings.Contains(strings.ToLower(e.Value), "true") || none && l.forgotten(f)
 	}
 }
 

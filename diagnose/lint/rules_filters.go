@@ -54,10 +54,9 @@ func (l *linter) lostDefaults(f *flow) {
 		return
 	}
 	at := f.where(conf.Checkpoint, lists.Exclude, "groups.exclude")
-	whole := mm2.DefaultGroupsExclude
-	if v := strings.TrimSpace(lists.Exclude.Value); v != "" {
-		whole += ", " + v
-	}
+	own := mm2.SplitList(lists.Exclude.Value)
+	all := slices.DeleteFunc(mm2.SplitList(mm2.DefaultGroupsExclude), func(p string) bool { return slices.Contains(own, p) })
+	whole := strings.Join(append(all, slices.DeleteFunc(own, func(p string) bool { return p == "" })...), ", ")
 	l.add(say{slug: "default-exclude-lost", severity: sev, at: at, flow: f.Name(), because: fmt.Sprintf("The list replaces the built-in one (%s) and is not added to it: from now on %s are synced too.", mm2.DefaultGroupsExclude, strings.Join(gone, ", ")), leads: "Foreign groups appear on the target and are committed there.", fixes: f.in.inPlace(at, whole)})
 }
 

@@ -47,7 +47,7 @@ func (l *linter) notEnabled(f *flow) {
 		explicit = explicit || !v.IsDefault()
 	}
 	anyMentioned := slices.ContainsFunc(s.props.Effective(), func(x confdoc.Entry) bool { return strings.Contains(x.Key, "->") })
-	if !mentioned && (explicit || anyMentioned) {
+	if !mentioned && (explicit || anyMentioned) || others && !slices.ContainsFunc(s.props.Under(f.Name()+"."), func(x confdoc.Entry) bool { return !takesAway(strings.TrimPrefix(x.Key, f.Name()+"."), x.Value) }) {
 		return
 	}
 	sev := finding.Error
@@ -59,14 +59,16 @@ func (l *linter) notEnabled(f *flow) {
 	l.add(say{slug: "flow-not-enabled", severity: sev, at: at, flow: f.Name(), because: fmt.Sprintf("%s has no line %s = true. In dedicated mode a flow is off by default.", s.file, name), leads: "Nothing of " + f.Name() + " is mirrored.", fixes: f.set(conf.Source, "enabled", "true")})
 }
 
-// forgotten: of a flow that the file speaks of only the switch is missing, and no other flow is on. Its settings are judged as if it were there.
+// takesAway says that a setting leaves something out, as the settings of a flow do that is not to run: a switch that is off, a list that lets nothing through.
+func takesAway(key, value string) bool {
+	value = strings.TrimSpace(value)
+	return strings.HasSuffix(key, ".enabled") && strings.EqualFold(value, "false") || strings.HasSuffix(key, ".exclude") && value == ".*" || (key == "topics" || key == "groups") && value == ""
+}
+
+// forgotten: of a flow that the file speaks of only the switch is missing. Where no other flow is on, its settings are judged as if it were there.
 func (l *linter) forgotten(f *flow) bool {
-	s := f.in
 	e, _ := f.Get(conf.Source, "enabled")
-	if f.Enabled || s.partial[s.file] || !e.IsDefault() || slices.ContainsFunc(s.flows, func(o *flow) bool { return o.Enabled }) {
-		return false
-	}
-	return len(s.props.Under(f.Name()+".")) > 0
+	return !f.Enabled && !f.in.partial[f.in.file] && e.IsDefault() && len(f.in.props.Under(f.Name()+".")) > 0
 }
 
 // checkpointConnector: without it there is no offset sync at all.

@@ -106,7 +106,7 @@ func shortened(setting, name string) bool {
 			return true
 		}
 	}
-	for _, x := range [][2]string{{".topic.replication", ".replication"}, {".seconds", ".ms"}, {"group.", "consumer.group."}, {".class", ".class.name"}} {
+	for _, x := range [][2]string{{".topic.replication", ".replication"}, {".seconds", ".ms"}, {"group.", "consumer.group."}, {".class", ".class.name"}, {"emit.", ""}} {
 		if strings.Contains(setting, x[0]) && strings.Replace(setting, x[0], x[1], 1) == name {
 			return true
 		}

@@ -54,6 +54,9 @@ func (e *engine) precheck(ctx context.Context, js []*job) error {
 	if len(js) == 0 {
 		return nil
 	}
+	if err := e.reachable(ctx, js); err != nil {
+		return err
+	}
 	topics := e.t.Topics(ctx, topicsOf(js))
 	first := e.t.Groups(ctx, idsOf(js))
 	if e.o.IdleProof > 0 && slices.ContainsFunc(js, func(j *job) bool { return !e.ended(j) }) {
@@ -361,6 +364,19 @@ func (e *engine) raise(r *row, to int64) {
 	c.Offset = to
 	r.want = &c
 	r.plan.To, r.plan.Clamped, r.plan.LogStart = &to, r.remark, to
+}
+
+// reachable asks the cluster where the positions come from for one group, before time is spent on watching the others: positions are
+// read after it, as late as can be.
+func (e *engine) reachable(ctx context.Context, js []*job) error {
+	i := slices.IndexFunc(js, func(j *job) bool { return slices.ContainsFunc(j.rows, fromCommit) })
+	if i < 0 || e.s == nil || e.back || e.p.From.Lost || e.o.SourceLost {
+		return nil
+	}
+	if err := silent(e.s.Offsets(ctx, []string{js[i].plan.Group})); err != nil {
+		return &Unreached{Cluster: e.p.From.Alias, Made: e.p.Made, Err: err}
+	}
+	return nil
 }
 
 // sources refuses groups whose position moved on the cluster where it comes from. It fails where that cluster does not answer at all.

@@ -317,7 +317,9 @@ func TestSourceMoved(t *testing.T) {
 		s.offsets[id] = GroupNow{Err: errors.New("connection refused")}
 	}
 	var u *Unreached
-	if out, err = Run(t.Context(), p, w, s, &paper{fuse: w.fuse}, quick()); !errors.As(err, &u) || u.Cluster != p.From.Alias || out != nil || w.state() != was {
+	awake := quick()
+	awake.Sleep = func(context.Context, time.Duration) error { t.Error("waits for nothing"); return nil }
+	if out, err = Run(t.Context(), p, w, s, &paper{fuse: w.fuse}, awake); !errors.As(err, &u) || u.Cluster != p.From.Alias || out != nil || w.state() != was {
 		t.Errorf("unreached: %v %+v", err, out)
 	}
 	given := quick()

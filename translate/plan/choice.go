@@ -137,6 +137,12 @@ func (w *Wants) choose(x *want, a *Answer) (int64, bool) {
 		r.Evidence = fmt.Sprintf("bounded by %s", finding.Count(b.Syncs, "offset sync"))
 		if b.Look > 0 {
 			r.Evidence += fmt.Sprintf(" of the captured snapshot, %s old", Span(max(0, w.now-b.Look)))
+			if b.Low == b.High { // what was mirrored again since is not in it
+				r.Verdict = match.ExactRepeat.String()
+			}
+		}
+		if b.Counted {
+			r.Evidence += " and the target's records between them"
 		}
 		if b.Below != nil {
 			r.Sync = &SyncRef{b.Below.Upstream, b.Below.Downstream, b.Below.Offset}
@@ -200,6 +206,9 @@ func (w *Wants) byMirrorMaker(x *want, a *Answer) (int64, bool) {
 			what = fmt.Sprintf("MirrorMaker 2's last checkpoint, %s old, of an earlier position (%d): nothing better exists", Span(w.now-c.Time), c.Up)
 		}
 		return take(byCheckpoint, c.Down, what)
+	}
+	if c := w.floor(x, a); c != nil {
+		return take(byCheckpoint, c.Down, fmt.Sprintf("MirrorMaker 2's checkpoint %d -> %d of group %s, %s old: nothing better exists", c.Up, c.Down, c.Group, Span(max(0, w.now-c.Time))))
 	}
 	return 0, false
 }
@@ -312,13 +321,17 @@ func (w *Wants) guard(g *wanted, x *want) {
 		if c := r.BeforeCount; c != nil && c.Known && r.Verdict == match.Exact.String() {
 			again = finding.Count(int(max(0, c.Skipped-r.Skipped)+max(0, r.ReRead-c.ReRead)), "record")
 		}
+		beyond := ""
+		if b.Offset > r.End {
+			beyond = fmt.Sprintf("; %d lies beyond the end of the log, %d, where nobody has read yet", b.Offset, r.End)
+		}
 		next := fmt.Sprintf("if the group on %s has not really read them (a drill, a wrong commit of MirrorMaker 2), say --allow-rewind; else leave it: the other groups are written", w.to.Alias)
 		if c, st := x.checkpoint.Get(); st == snapshot.Known && c.Down == b.Offset && r.Verdict != match.Exact.String() {
 			if may, must := w.countsOn(); may && !must {
 				next = fmt.Sprintf("%d is MirrorMaker 2's own checkpoint, and which release wrote it is not known: say it (--mm2-version 3.9.1), since from 3.4.1 on it skips nothing and is taken as a bound; ", b.Offset) + next
 			}
 		}
-		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again), Next: next}
+		x.refusal = &Refusal{Code: WouldRewind, Because: fmt.Sprintf("group %s would go back in %s-%d from %d to %d, and read %s (again)", g.g.TargetGroup, r.TargetTopic, r.Partition, b.Offset, to, again) + beyond, Next: next}
 		return
 	}
 	if x.come != nil && to < *x.come && !o.AllowRewind {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -96,38 +97,60 @@ func (w *Wants) tellUnsure() *finding.Finding {
 	return &f
 }
 
-// RangesFrom bounds positions by the offset syncs of a captured snapshot where those of now cannot be read; now is the look at
-// the cluster that is written. What was written since lies behind what was then, so that the low ends still skip nothing.
+// OlderSyncs gives what a captured snapshot tells of the offset syncs that a position needs, where those of now cannot be read, and how
+// many there are; now is the look at the cluster that is written. nil without any, and why. What was written since lies behind what was
+// then, so that low ends still skip nothing.
+func OlderSyncs(old, now *snapshot.Snapshot, p Position) (ranges.Locator, int, string) {
+	if p.Syncs.Swapped {
+		return nil, 0, ""
+	}
+	if x, y := newSide(old, p.To.Cluster, false).topicID(p.To.Topic), newSide(now, p.To.Cluster, false).topicID(p.To.Topic); x != "" && y != "" && x != y {
+		return nil, 0, fmt.Sprintf("%s was made anew since the captured snapshot, whose offset syncs speak of the one before", p.To.Topic)
+	}
+	at := slices.IndexFunc(old.Flows, func(f snapshot.Flow) bool { return f.Name() == p.Syncs.Flow })
+	if at < 0 {
+		return nil, 0, ""
+	}
+	syncs, st := old.Flows[at].Syncs.Get()
+	if st != snapshot.Known {
+		return nil, 0, ""
+	}
+	ps := partitionSyncs(&syncs, p.Syncs.Of)
+	l, why := Kept(ps)
+	if l == nil {
+		return nil, 0, why
+	}
+	return l, int(ps.Count), ""
+}
+
+// RangesFrom bounds positions by the offset syncs of a captured snapshot where nothing else did.
 func RangesFrom(old, now *snapshot.Snapshot, ps []Position, as []Answer) {
 	for i := range ps {
 		p := &ps[i]
-		if i >= len(as) || as[i].Range != nil || as[i].Target == nil || p.Syncs.Swapped {
+		if i >= len(as) || as[i].Range != nil || as[i].Target == nil || p.Offset < 0 {
 			continue
 		}
 		a := &as[i]
-		before, target := newSide(old, p.To.Cluster, false), newSide(now, p.To.Cluster, false)
-		if x, y := before.topicID(p.To.Topic), target.topicID(p.To.Topic); x != "" && y != "" && x != y {
-			a.Why = fmt.Sprintf("%s was made anew since the captured snapshot, whose offset syncs speak of the one before", p.To.Topic)
+		l, n, why := OlderSyncs(old, now, *p)
+		if l == nil {
+			a.Why = cmp.Or(why, a.Why)
 			continue
 		}
-		at := slices.IndexFunc(old.Flows, func(f snapshot.Flow) bool { return f.Name() == p.Syncs.Flow })
-		if at < 0 {
+		b, ok := l.Locate(p.Offset, ranges.Ends{Source: -1, Target: a.Target.End})
+		if !ok {
+			a.Why = "no offset sync of the captured snapshot, of the topics as they are now, lies at or below the position"
 			continue
 		}
-		syncs, st := old.Flows[at].Syncs.Get()
-		if st != snapshot.Known {
-			continue
-		}
-		r, why := RangeOf(partitionSyncs(&syncs, p.Syncs.Of), p.Offset, ranges.Ends{Source: -1, Target: a.Target.End})
-		if r == nil {
-			a.Why = why
-			continue
-		}
-		r.Look = old.Taken
-		r.High = max(r.Low, min(r.High, a.Target.End))
-		if r.Open {
-			r.High = a.Target.End
-		}
+		r := RangeAt(b, n, old.Taken, a.Target.End)
 		a.Range, a.Why, a.Also = r, "", r.counts(*a.Target, p.Also)
 	}
+}
+
+// RangeAt is a bound by the offset syncs of a look at some time, in ms, on a log that ends at end now.
+func RangeAt(b ranges.Bound, syncs int, look, end int64) *Range {
+	r := &Range{Low: b.Low, High: max(b.Low, min(b.High, end)), Open: b.Open, Again: b.Again, Below: b.Below, Above: b.Above, Syncs: syncs, Look: look}
+	if r.Open {
+		r.High = end
+	}
+	return r
 }

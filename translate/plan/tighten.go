@@ -27,7 +27,7 @@ func (w *Wants) tighten(x *want, a *Answer, at int64) int64 {
 			if r.Evidence = before + more; compared {
 				r.Evidence += recordsSay + why
 			}
-			if x.checkpoint.Or(snapshot.Checkpoint{}) == *c {
+			if c.Group == x.group {
 				r.Basis, r.Sync = byCheckpoint, nil
 			}
 		}
@@ -62,15 +62,23 @@ func (w *Wants) floor(x *want, a *Answer) *snapshot.Checkpoint {
 	return best
 }
 
-// checkpoints are those of all groups for a partition of the target.
+// checkpoints are those of all groups for a partition of the target, as they are and as a captured snapshot still tells them.
 func (w *Wants) checkpoints(tp kafka.TopicPartition) []*snapshot.Checkpoint {
 	if w.byPartition == nil {
 		w.byPartition = map[kafka.TopicPartition][]*snapshot.Checkpoint{}
-		if c, st := w.writer.Flow().Checkpointed.Get(); st == snapshot.Known {
-			for i := range c.Newest {
-				x := &c.Newest[i]
-				at := kafka.TopicPartition{Topic: x.Topic, Partition: x.Partition}
-				w.byPartition[at] = append(w.byPartition[at], x)
+		flows := []*snapshot.Flow{w.writer.Flow()}
+		if b := w.sel.Bundle; b != nil {
+			for i := range b.Flows {
+				if b.Flows[i].Name() == w.writer.Flow().Name() {
+					flows = append(flows, &b.Flows[i])
+				}
+			}
+		}
+		for _, f := range flows {
+			newest := f.Checkpointed.Or(snapshot.Checkpoints{}).Newest
+			for i := range newest {
+				at := kafka.TopicPartition{Topic: newest[i].Topic, Partition: newest[i].Partition}
+				w.byPartition[at] = append(w.byPartition[at], &newest[i])
 			}
 		}
 	}

@@ -88,6 +88,50 @@ func TestTighten(t *testing.T) {
 	}
 }
 
+// An offset beyond the end of the log is called that, where going back to the place is refused.
+func TestRewindFromBeyondTheEnd(t *testing.T) {
+	p := build(t, world(group(1, "payments", offsets(at("a.orders", 1, 900)))), plan.Selection{Groups: []string{"payments"}}, nil)
+	if g := groupOf(t, p, "payments"); g.Refusal != 704 || !strings.Contains(g.Because, "from 900 to 400") || !strings.HasSuffix(g.Because, "; 900 lies beyond the end of the log, 500, where nobody has read yet") {
+		t.Errorf("%+v", g)
+	}
+}
+
+// What a captured snapshot still has of checkpoints bounds too where those of the target are lost, and alone maps what nothing else does.
+func TestTightenByASnapshot(t *testing.T) {
+	none := checkpoints(func(c *snapshot.Checkpoints) { c.Newest = nil })
+	release := func(v string) func(*snapshot.Snapshot) { return func(s *snapshot.Snapshot) { s.MM2Version = v } }
+	for _, c := range []struct {
+		name    string
+		version string
+		low     int64 // of the syncs; -1 none
+		anew    bool
+		to      int64 // -1: none
+		basis   string
+	}{
+		{"above the syncs", "3.9.1", 896000, false, 896901, "checkpoint"},
+		{"below them", "3.9.1", 897000, false, 897000, "range"},
+		{"alone", "3.9.1", -1, false, 896901, "checkpoint"},
+		{"alone, of a copy before", "3.9.1", -1, true, -1, ""},
+		{"alone, a release that counts on", "3.3.1", -1, false, -1, ""},
+	} {
+		bundle := world(release(c.version))
+		if c.anew {
+			topic(1, func(x *snapshot.Topic) { x.ID = "before" })(bundle)
+		}
+		p := build(t, world(lost, none, release(c.version)), plan.Selection{SourceLost: true, Bundle: bundle, Groups: []string{"payments"}, Options: plan.Options{AllowRewind: true}}, func(p plan.Position) plan.Answer {
+			a := givenUp(p)
+			if p.From.Partition == 0 && c.low >= 0 {
+				a.Range = &plan.Range{Low: c.low, High: 898500, Look: bundle.Taken}
+			}
+			return a
+		})
+		r := rowOf(t, p, "payments", 0)
+		if c.to < 0 && r.To != nil || c.to >= 0 && (r.To == nil || *r.To != c.to || r.Basis != c.basis) {
+			t.Errorf("%s: %+v", c.name, r)
+		}
+	}
+}
+
 // Without any cluster the same holds, and numbers below the log start cost nothing.
 func TestTightenOffline(t *testing.T) {
 	s := world(func(s *snapshot.Snapshot) {

@@ -19,6 +19,9 @@ type Options struct {
 	Budget   Budget
 	Progress func(string) // told what is being read; never called twice at once
 	Parallel int          // partitions at once; default 8
+	// Older gives the offset syncs that a captured snapshot has of a position's partition, how many, and when it was taken (ms): for
+	// partitions whose source was given up and whose own syncs are not there. nil: none.
+	Older func(plan.Position) (l ranges.Locator, syncs int, at int64)
 	// PageBytes is asked for of a partition where nothing is known of it yet; default 64 KiB. Walks double it up to 1 MiB.
 	PageBytes int
 }
@@ -160,16 +163,23 @@ func (l *locator) byRanges() {
 				because(a, "there is no position to be found")
 				continue
 			}
-			if p.brackets == nil {
+			if p.brackets == nil && l.o.Older != nil && errors.As(p.src.err, new(*lost)) && p.older == nil {
+				p.older, p.synced, p.look = l.o.Older(l.ps[i])
+			}
+			if p.locator() == nil {
 				because(a, p.syncsWhy)
 				continue
 			}
-			x, ok := p.brackets.Locate(l.ps[i].Offset, ends)
+			x, ok := p.locator().Locate(l.ps[i].Offset, ends)
 			if !ok {
 				because(a, "the position lies before everything that the offset syncs of these topics tell of")
 				continue
 			}
-			a.Range = &plan.Range{Low: x.Low, High: x.High, Open: x.Open, Again: x.Again, Below: x.Below, Above: x.Above, Syncs: p.synced}
+			end := x.High
+			if p.look > 0 {
+				end = b.End
+			}
+			a.Range = plan.RangeAt(x, p.synced, p.look, end)
 		}
 	}
 }

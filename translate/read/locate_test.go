@@ -9,8 +9,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/mm2doctor/mm2doctor/translate"
 	"github.com/mm2doctor/mm2doctor/translate/match"
 	"github.com/mm2doctor/mm2doctor/translate/plan"
+	"github.com/mm2doctor/mm2doctor/translate/ranges"
 )
 
 func locate(t testing.TB, w *world, ps []plan.Position, o Options) ([]plan.Answer, Stats) {
@@ -140,6 +142,26 @@ func TestSourceLost(t *testing.T) {
 	if r := a.Range; r.Low != 153 || r.High != 153 || !r.Counted {
 		t.Errorf("the target's records between the syncs tell the place: %+v", r)
 	}
+	// The same from a captured snapshot, where the syncs were lost with the source; its bound ends with the log as it is now.
+	older := Options{Records: true, Older: func(plan.Position) (ranges.Locator, int, int64) {
+		return ranges.Of([]translate.Sync{{Upstream: 0, Downstream: 3}, {Upstream: 100, Downstream: 103, Offset: 1}, {Upstream: 200, Downstream: 203, Offset: 2}}, ranges.Lost{}), 3, 77
+	}}
+	p.Syncs.Cluster = "a"
+	q := p
+	q.Offset = 250
+	if as, _, err = Locate(t.Context(), []Cluster{{Alias: "a"}, {"b", w.b.read}}, []plan.Position{p, q}, older); err != nil {
+		t.Fatal(err)
+	}
+	if r := as[0].Range; r == nil || r.Low != 153 || r.High != 153 || !r.Counted || r.Look != 77 || r.Syncs != 3 {
+		t.Errorf("by a captured snapshot: %+v", r)
+	}
+	if r := as[1].Range; r == nil || !r.Open || r.Low != 204 || r.High > 303 || r.Look != 77 {
+		t.Errorf("after its newest sync: %+v", r)
+	}
+	if as, _, err = Locate(t.Context(), []Cluster{{"a", w.a.read}, {"b", w.b.read}}, []plan.Position{{Group: "g", From: p.From, To: p.To, Offset: 150}}, older); err != nil || as[0].Range != nil {
+		t.Errorf("a source that answers is not given up: %+v %v", as[0].Range, err)
+	}
+	p.Syncs.Cluster = "b"
 	if _, _, err = Locate(t.Context(), []Cluster{{"a", w.a.read}, {Alias: "b"}}, []plan.Position{p}, Options{}); err == nil {
 		t.Error("a target that is not there must fail")
 	}

@@ -34,7 +34,7 @@ func (l *locator) countBlind(ctx context.Context, ps []*pair) {
 
 // countAll makes the bounds of a pair narrower whose source is not read: the target alone still holds the copies.
 func (l *locator) countAll(ctx context.Context, p *pair) {
-	if p.dst.err != nil || p.brackets == nil {
+	if p.dst.err != nil || p.locator() == nil {
 		return
 	}
 	m := &meter{budget: l.budget}
@@ -57,7 +57,7 @@ func (l *locator) narrow(p *pair, a *plan.Answer, u int64, dst *side) {
 	if p.src.err == nil {
 		ends.Source = p.src.End
 	}
-	b, ok := p.brackets.Locate(u, ends)
+	b, ok := p.locator().Locate(u, ends)
 	if !ok || b.Exact() || b.High-b.Low > farthest || b.Low < dst.bounds.Start {
 		return
 	}

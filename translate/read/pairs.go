@@ -16,6 +16,8 @@ type pair struct {
 	at       []int // indices of the positions, by offset
 
 	brackets *ranges.Brackets // the syncs that the positions need; nil where there are none to go by
+	older    ranges.Locator   // those of a captured snapshot, where there are no others
+	look     int64            // when that was taken, ms
 	synced   int              // syncs of the partition in the topic
 	syncsWhy string           // why there are none to go by
 	src, dst extent
@@ -23,6 +25,17 @@ type pair struct {
 	todo     []int // positions not yet answered by records
 	moved    bool  // the log moved on under the comparison: its ends are taken anew
 	restless bool  // so it was in the turn before
+}
+
+// locator is what bounds positions of the pair; nil without.
+func (p *pair) locator() ranges.Locator {
+	switch {
+	case p.brackets != nil:
+		return p.brackets
+	case p.older != nil:
+		return p.older
+	}
+	return nil
 }
 
 func pairs(ps []plan.Position) []*pair {
