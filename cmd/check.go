@@ -35,11 +35,12 @@ func newCheck(s *term.Streams) *cobra.Command {
 		Long: `Reads configurations of MirrorMaker 2 as Java, Connect and the operator read them, and reports what does not do what it
 seems to do, with file and line. It never connects.
 
-FILE is an mm2.properties of dedicated mode (also within a ConfigMap), connector JSON (one, several, or an answer of
-Connect's REST interface), a KafkaMirrorMaker2 or KafkaConnector resource of Strimzi (several documents, lists of
-kubectl), the file of the Connect worker beside its connectors, a folder, in which everything else is passed over, or -
-for standard input. Give files that belong together at once: connectors of one flow are compared. References to config
-providers, ${provider:key}, are left alone; template text that is not rendered yet is recognised and not judged.
+FILE is an mm2.properties of dedicated mode, connector JSON (one, several, or an answer of Connect's REST interface), a
+KafkaMirrorMaker2 or KafkaConnector resource of Strimzi (several documents, lists of kubectl), another document that holds
+one of these (a ConfigMap, a playbook of Ansible, JSON of Terraform, a compose file whose script writes it), the file of
+the Connect worker beside its connectors, a folder, in which everything else is passed over, or - for standard input.
+Give files that belong together at once: connectors of one flow are compared. References to config providers,
+${provider:key}, are left alone; template text that is not rendered yet is recognised and not judged.
 
 Without --mm2-version, and where a resource states none, rules that depend on the version hold for 2.7 and later.`,
 		Example: `  mm2doctor check mm2.properties

@@ -188,3 +188,14 @@ func TestMaskedProperties(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestLettersAreNoMarks: the bytes of ä end in the sign that stands for template text.
+func TestLettersAreNoMarks(t *testing.T) {
+	var got []string
+	for _, f := range Run([]File{{"f", []byte("clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\na->b.sync.group.offsets.enabled = true\na->b.topics = orders.* # ä\n")}}, Options{}) {
+		got = append(got, f.Slug+": "+f.Because[:min(24, len(f.Because))])
+	}
+	if want := []string{"comment-after-value", "malformed-line"}; len(got) != 2 || !strings.HasPrefix(got[0], want[0]) || got[1] != "malformed-line: The value of \"a->b.topic" {
+		t.Errorf("%q", got)
+	}
+}

@@ -146,6 +146,15 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 			continue
 		}
 		v := workerKey(f.Key, level{reader: conf.Worker, version: s.version, mode: s.mode, value: f.Value.Text()})
+		if kind, rest, ok := clientOfCluster(f.Key, v); ok && !(worker && kind != "consumer") && !hasPrefix(f.Key, forbiddenPrefixes) {
+			meant := "consumer." + rest + " under sourceConnector.config"
+			if kind == "producer" {
+				meant = "producer." + rest + " under the config of the target cluster"
+			} else if kind == "admin" {
+				meant = "admin." + rest + " under the connectors' config"
+			}
+			v = v.but("wrong-prefix", finding.Warning, meant, "The clients of MirrorMaker 2 take addresses and security from a cluster's config, and nothing else: %s has no effect there.", f.Key)
+		}
 		switch {
 		case worker && isV1(s) && newFields[f.Key] != "":
 			v = v.but("operator-managed-key", finding.Info, newFields[f.Key], "v1 of the resource has a field of its own for %s, %s, which wins.", f.Key, newFields[f.Key])
@@ -166,6 +175,20 @@ func (l *linter) clusterConfig(s *setup, c *confdoc.Node, path string, worker bo
 
 // newFields are fields of the target that v1 has in the place of settings of the worker.
 var newFields = map[string]string{"group.id": "spec.target.groupId", "config.storage.topic": "spec.target.configStorageTopic", "offset.storage.topic": "spec.target.offsetStorageTopic", "status.storage.topic": "spec.target.statusStorageTopic"}
+
+// clientOfCluster tells which client a setting in a cluster's config was meant for. Behind source.cluster. and target.cluster., where the
+// operator puts them, MirrorMaker 2 knows no settings of single clients; only the worker reads its producer's and admin client's.
+func clientOfCluster(key string, v verdict) (kind, rest string, ok bool) {
+	for _, kind := range []string{"consumer", "producer", "admin"} {
+		if rest, ok := strings.CutPrefix(key, kind+"."); ok && !isMM2(key) {
+			return kind, rest, true
+		}
+	}
+	if k, known := conf.LookupKafkaKey(key); known && v.slug == "wrong-prefix" && k.Of&(conf.OfProducer|conf.OfConsumer) != 0 {
+		return strings.TrimSuffix(clientOf(k.Of), "."), key, true
+	}
+	return "", "", false
+}
 
 func isClient(key string) bool {
 	k, ok := conf.LookupKafkaKey(key)
@@ -217,15 +240,15 @@ func (l *linter) schema(s *setup) {
 		s.partial[s.file] = true
 		l.add(say{slug: "strimzi-missing-field", severity: finding.Info, at: place{s.file, specAt.Line, specAt.Column, "spec"}, because: "The resource lacks clusters or mirrors, as a patch of another file does. What is missing is not judged; on its own the operator refuses it.", fixes: s.advice("Give the whole resource: kustomize build, or kubectl get kafkamirrormaker2 -o yaml.")})
 	}
-	if v1 || spec.Get("target") != nil {
+	if v1 || given(spec.Get("target")) {
 		t := spec.Field("target")
-		if t == nil && !s.partial[s.file] {
+		if !given(spec.Get("target")) && !s.partial[s.file] {
 			missing(at, "spec.target")
-		} else if t != nil {
+		} else if given(spec.Get("target")) {
 			l.fieldsOf(s, t.Value, "spec.target.", targetFields, api)
 			var gone []string
 			for _, name := range []string{"alias", "bootstrapServers", "groupId", "configStorageTopic", "offsetStorageTopic", "statusStorageTopic"} {
-				if t.Value.Get(name) == nil {
+				if !given(t.Value.Get(name)) {
 					gone = append(gone, "spec.target."+name)
 				}
 			}
@@ -235,15 +258,15 @@ func (l *linter) schema(s *setup) {
 		}
 	} else if !s.partial[s.file] {
 		for _, name := range []string{"connectCluster", "clusters"} {
-			if spec.Get(name) == nil {
+			if !given(spec.Get(name)) {
 				missing(at, "spec."+name)
 			}
 		}
 	}
-	if v1 && spec.Get("replicas") == nil && !s.partial[s.file] {
+	if v1 && !given(spec.Get("replicas")) && !s.partial[s.file] {
 		missing(at, "spec.replicas")
 	}
-	if spec.Get("mirrors") == nil && !s.partial[s.file] {
+	if !given(spec.Get("mirrors")) && !s.partial[s.file] {
 		missing(at, "spec.mirrors")
 	}
 	for i, c := range spec.Get("clusters").List() {
@@ -255,15 +278,15 @@ func (l *linter) schema(s *setup) {
 		path := fmt.Sprintf("spec.mirrors[%d].", i)
 		l.fieldsOf(s, m, path, mirror, api)
 		if v1 {
-			if m.Get("source") == nil {
+			if !given(m.Get("source")) {
 				missing(place{s.file, m.Line, m.Column, ""}, path+"source")
 			} else {
 				l.fieldsOf(s, m.Get("source"), path+"source.", clusterFields, api)
 				l.clusterFieldsMissing(s, m.Get("source"), path+"source.", missing)
 			}
-		} else if m.Get("source") == nil && !s.partial[s.file] {
+		} else if !given(m.Get("source")) && !s.partial[s.file] {
 			for _, name := range []string{"sourceCluster", "targetCluster"} {
-				if m.Get(name) == nil {
+				if !given(m.Get(name)) {
 					missing(place{s.file, m.Line, m.Column, ""}, path+name)
 				}
 			}
@@ -279,19 +302,23 @@ func (l *linter) schema(s *setup) {
 
 // patch says that so much is missing from a resource that it can only be laid over another one.
 func patch(spec *confdoc.Node, v1 bool) bool {
-	ends := spec.Get("target") != nil || !v1 && (spec.Get("clusters") != nil || spec.Get("connectCluster") != nil)
-	if spec.Get("mirrors") != nil {
-		return !ends && !v1
+	has := func(name string) bool { return given(spec.Get(name)) }
+	ends := has("target") || !v1 && (has("clusters") || has("connectCluster"))
+	if has("mirrors") {
+		return !v1 && !has("target") && !has("clusters")
 	}
-	return !ends || !v1 && spec.Get("target") == nil && (spec.Get("clusters") == nil || spec.Get("connectCluster") == nil) || v1 && spec.Get("replicas") == nil
+	return !ends || !v1 && !has("target") && !(has("clusters") && has("connectCluster")) || v1 && !has("replicas")
 }
+
+// given: to Kubernetes, a field with nothing behind it is not there.
+func given(n *confdoc.Node) bool { return n != nil && !n.Is(confdoc.Null) }
 
 func (l *linter) clusterFieldsMissing(s *setup, c *confdoc.Node, path string, missing func(place, ...string)) {
 	if s.partial[s.file] || c == nil {
 		return
 	}
 	at := place{s.file, c.Line, c.Column, ""}
-	if c.Get("alias") == nil {
+	if !given(c.Get("alias")) {
 		missing(at, path+"alias")
 	}
 	auth := c.Get("authentication")
@@ -299,12 +326,12 @@ func (l *linter) clusterFieldsMissing(s *setup, c *confdoc.Node, path string, mi
 		return
 	}
 	at = place{s.file, c.Field("authentication").Line, c.Field("authentication").Column, ""}
-	if auth.Get("type") == nil {
+	if !given(auth.Get("type")) {
 		missing(at, path+"authentication.type")
 	}
 	need := map[string][]string{"plain": {"username", "passwordSecret"}, "scram-sha-256": {"username", "passwordSecret"}, "scram-sha-512": {"username", "passwordSecret"}, "tls": {"certificateAndKey"}}[auth.Get("type").Text()]
 	for _, n := range need {
-		if auth.Get(n) == nil {
+		if !given(auth.Get(n)) {
 			missing(at, path+"authentication."+n)
 		}
 	}
@@ -322,19 +349,26 @@ func (l *linter) fieldsOf(s *setup, n *confdoc.Node, path string, known []string
 		text := fmt.Sprintf("%s of KafkaMirrorMaker2 has no field %s%s.", api, path, f.Key)
 		fix := s.advice("Remove the field.")
 		switch near := nearest(f.Key, known); {
-		case near != "":
+		case near != "" && !strings.HasSuffix(f.Key, "BlacklistPattern"):
 			text += " " + near + " may be meant."
 			fix = s.advice("Write %s instead of %s.", near, f.Key)
 			if onlyNear(f.Key, near, known) {
 				fix[0].Steps = []finding.Step{{Text: fmt.Sprintf("rename %s to %s", path+f.Key, path+near), File: s.file, Rename: path + near}}
 			}
+		case strings.HasSuffix(f.Key, "BlacklistPattern"):
+			meant := strings.Replace(f.Key, "Blacklist", "Exclude", 1)
+			text += " " + meant + " is its new name."
+			fix = s.advice("Write %s instead of %s.", meant, f.Key)
+			fix[0].Steps = []finding.Step{{Text: fmt.Sprintf("rename %s to %s", path+f.Key, path+meant), File: s.file, Rename: path + meant}}
+		case f.Key == "pause":
+			fix = s.advice("Write state: paused.")
 		case f.Key == "trustedCertificates":
 			text += " It belongs under tls."
 			fix = s.advice("Move %s under tls.", f.Key)
 		case strings.Contains(f.Key, ".") && !strings.HasSuffix(path, "config."):
 			text += " Settings of Kafka belong under config."
 			fix = s.advice("Move %s under config.", f.Key)
-		case f.Key == "heartbeatConnector":
+		case f.Key == "heartbeatConnector" && api == "v1":
 			text += " v1 took it away: nothing depends on heartbeats."
 		case f.Key == "connectCluster" || f.Key == "clusters" || f.Key == "sourceCluster" || f.Key == "targetCluster":
 			text += " v1 has spec.target, and the source within each mirror."

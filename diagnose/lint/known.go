@@ -284,7 +284,7 @@ func workerKey(key string, at level) verdict {
 // meantFor is where a connector's setting belongs.
 func (at level) meantFor(key string) string {
 	if at.mode == strimzi {
-		return "the config of the connector"
+		return key + " under the config of the connector"
 	}
 	if at.flow != "" {
 		return at.flow + "." + key

@@ -59,6 +59,7 @@ func (l *linter) within(f File, v *confdoc.Node, blocks bool) []conf.Connector {
 		text = padded
 	}
 	if !tree {
+		text = inASCII(text)
 		p, diags := confdoc.ParseProperties(f.Name, text)
 		if !placed {
 			p.Gather(v.Line, v.Column)
@@ -120,7 +121,7 @@ func pad(file []byte, v *confdoc.Node, text []byte) ([]byte, bool) {
 		}
 		line := strings.TrimSuffix(lines[at], "\r")
 		indent := len(line) - len(s)
-		if indent < 0 || strings.Trim(line[:indent], " ") != "" || line[indent:] != s && !strings.Contains(s, masked) {
+		if indent < 0 || strings.Trim(line[:indent], " ") != "" || line[indent:] != s {
 			return nil, false
 		}
 		if i < len(shown) && shown[i] != "" {
@@ -129,6 +130,18 @@ func pad(file []byte, v *confdoc.Node, text []byte) ([]byte, bool) {
 		out = append(out, '\n')
 	}
 	return out, true
+}
+
+var maskRun = regexp.MustCompile(`(?:` + masked + `)+_*`)
+
+// inASCII writes template text that was masked as template text again, as long as it was: Java reads ISO 8859-1.
+func inASCII(text []byte) []byte {
+	return maskRun.ReplaceAllFunc(text, func(m []byte) []byte {
+		if len(m) < 5 {
+			return m
+		}
+		return []byte("{{" + strings.Repeat("_", len(m)-4) + "}}")
+	})
 }
 
 var heredocStart = regexp.MustCompile(`<<-?[ \t]*["']?([A-Za-z_]\w*)["']?`)

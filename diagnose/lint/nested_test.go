@@ -64,6 +64,7 @@ func TestNested(t *testing.T) {
 		{"properties that a script writes", "services:\n  mm2:\n    command:\n    - bash\n    - -c\n    - |\n      cat <<EOF > /mm2.properties\n" + indent(dedicatedOff, 6) + "      EOF\n      exec connect-mirror-maker /mm2.properties\n", "12:7 warning group-offset-sync-disabled"},
 		{"properties of docker compose", "services:\n  mm2:\n    image: x\nconfigs:\n  mm2:\n    content: |\n" + indent(dedicatedOff, 6), "11:7 warning group-offset-sync-disabled"},
 		{"what kubectl applied before", strings.Replace(beta2, "  name: mm2\n", "  name: mm2\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      "+quoted(t, map[string]string{"kind": "KafkaMirrorMaker2"})+"\n", 1), ""},
+		{"properties in a template", strings.Replace(head, "name: x", "name: {{ .Release.Name }}", 1) + "  mm2.properties: |\n    {{- if .Values.x }}\n    name = {{ .Values.name }}\n    {{- end }}\n" + indent(strings.Replace(dedicatedOff, "a:1", "{{ .Values.a }}", 1), 4), "4:9 info placeholder-unresolved; 14:5 warning group-offset-sync-disabled"},
 		{"aliases of a template", helm, "8:19 info placeholder-unresolved"},
 		{"the definition of the kind", "kind: CustomResourceDefinition\nspec:\n  names:\n    kind: KafkaMirrorMaker2\n    plural: x\n", ""},
 	} {

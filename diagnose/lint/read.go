@@ -169,7 +169,7 @@ func (l *linter) tree(f File, k confdoc.Kind) []conf.Connector {
 	if len(marks) > 0 {
 		unmask(docs, f.Bytes)
 	}
-	connectors := l.documents(f, docs, blocks)
+	connectors := l.documents(File{f.Name, text}, docs, blocks)
 	if blocks {
 		l.markPartial(f.Name)
 	}
@@ -255,11 +255,14 @@ func (l *linter) markPartial(file string) {
 	}
 }
 
-// connect makes one set-up of all connectors that were given.
+// connect makes a set-up of the connectors that were given, and further ones of those that are there more than once.
 func (l *linter) connect(cs []conf.Connector) {
-	if len(cs) == 0 {
-		return
+	for _, set := range sets(cs) {
+		l.connectors(set)
 	}
+}
+
+func (l *linter) connectors(cs []conf.Connector) {
 	mode := connect
 	if cs[0].Managed {
 		mode = managed

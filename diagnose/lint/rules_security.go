@@ -43,7 +43,7 @@ func (l *linter) inline() {
 		slices.SortFunc(at, func(a, b place) int { return a.line - b.line })
 		text := "A secret stands here in clear text."
 		if len(at) > 1 {
-			text = fmt.Sprintf("Secrets stand in clear text here and in %d more places.", len(at)-1)
+			text = fmt.Sprintf("Secrets stand in clear text here and in %s.", finding.Count(len(at)-1, "more place"))
 		}
 		l.add(say{slug: "secrets-inline", severity: finding.Info, at: at[0], also: at[1:], because: text + " Up to 3.4 connect-mirror-maker also stores what providers give in clear text in the mm2-configs topic.",
 			fixes: []finding.Fix{{Mode: dedicated, Text: fmt.Sprintf("Take the secrets of %s from a config provider: ${file:/path/secrets.properties:key}.", file)}}})

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 	"github.com/mm2doctor/mm2doctor/internal/confdoc"
@@ -17,7 +18,7 @@ const masked = "¤"
 var (
 	// valueMark finds template text in a value: Jinja, Helm, ERB, Terraform, make and envsubst, :NAME:, @NAME@, %NAME%, <NAME>.
 	// ${provider:key} is a reference to a config provider and no template text.
-	valueMark = regexp.MustCompile(`\{\{.*?\}\}|\{[%#].*?[%#]\}|<%.*?%>|%\{.*?\}|\$\{[^}:]*\}|\$\{[A-Za-z_]\w*:[-=?+][^}]*\}|\$\([A-Za-z_]\w*\)|` + masked)
+	valueMark = regexp.MustCompile(`\{\{.*?\}\}|\{[%#].*?[%#]\}|<%.*?%>|%\{.*?\}|\$\{[^}:]*\}|\$\{[A-Za-z_]\w*:[-=?+][^}]*\}|\$\([A-Za-z_]\w*\)`)
 	wordMark  = regexp.MustCompile(`(?:^|["'=,\s])(?::[A-Z][A-Z0-9_]*:|@[A-Za-z_][\w.]*@|%[A-Z][A-Z0-9_]*%|\$[A-Z][A-Z0-9_]{2,}|<[A-Za-z][^<>]*>)(?:$|["',;:.\s])`)
 	// statement is a template's line that gives no text of its own: a condition, a loop, an include.
 	statement = regexp.MustCompile(`^\s*(?:\{\{.*\}\}|\{[%#].*[%#]\}|<%.*%>|%\{.*\})\s*,?\s*$`)
@@ -32,17 +33,31 @@ func template(value string) string {
 	if m := valueMark.FindString(value); m != "" {
 		return m
 	}
+	if hasMask(value) {
+		return masked
+	}
 	return strings.Trim(wordMark.FindString(value), `"'=,; `+"\t")
 }
 
-// mask replaces template text by as many bytes that YAML and JSON can read, so that places stay. It gives the offset of each
-// mark, and whether some are statements.
+// hasMask looks for the sign alone: read as ISO 8859-1 it is also the second half of letters of UTF-8, such as ä.
+func hasMask(value string) bool {
+	for before, rest, ok := strings.Cut(value, masked); ok; before, rest, ok = strings.Cut(rest, masked) {
+		if r, _ := utf8.DecodeLastRuneInString(before); r < 0x80 || r == 0xC2 || r > 0xF4 { // 0xC2: the sign itself
+			return true
+		}
+	}
+	return false
+}
+
+// mask replaces template text by as many bytes that YAML and JSON can read, so that lines and columns stay. It gives the offset of
+// each mark in b, and whether some are statements.
 func mask(b []byte, json bool) (text []byte, marks []int, blocks bool) {
 	if !bytes.Contains(b, []byte("{{")) && !bytes.Contains(b, []byte("{%")) && !bytes.Contains(b, []byte("%{")) && !bytes.Contains(b, []byte("<%")) && !(json && bytes.Contains(b, []byte("${"))) {
 		return b, nil, false
 	}
 	text = bytes.Clone(b)
 	quoted := false
+	var empty [][2]int // statements in YAML, where blanks before a text in a block would be a fault
 	for at := 0; at < len(text); {
 		end := bytes.IndexByte(text[at:], '\n')
 		if end < 0 {
@@ -57,13 +72,23 @@ func mask(b []byte, json bool) (text []byte, marks []int, blocks bool) {
 					line[i] = ' '
 				}
 			}
+			if !json {
+				empty = append(empty, [2]int{at, at + len(bytes.TrimSuffix(line, []byte("\r")))})
+			}
 		} else {
 			blocks = blocks || inlineIf.Match(line)
 			quoted = maskLine(line, at, json, quoted, &marks)
 		}
 		at += end + 1
 	}
-	return text, marks, blocks
+	if len(empty) == 0 {
+		return text, marks, blocks
+	}
+	out, from := make([]byte, 0, len(text)), 0
+	for _, e := range empty {
+		out, from = append(out, text[from:e[0]]...), e[1]
+	}
+	return append(out, text[from:]...), marks, blocks
 }
 
 var span = regexp.MustCompile(`\{\{.*?\}\}|\{[%#].*?[%#]\}|<%.*?%>|%\{.*?\}`)
@@ -91,14 +116,14 @@ func maskLine(line []byte, at int, json, quoted bool, marks *[]int) bool {
 
 // unmask gives values that hold marks the text that stands in the file.
 func unmask(docs []confdoc.Doc, file []byte) {
-	file = bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF"))
+	lines := bytes.Split(bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF")), []byte("\n"))
 	var walk func(n *confdoc.Node)
 	walk = func(n *confdoc.Node) {
 		if n == nil {
 			return
 		}
-		if n.Is(confdoc.String) && n.End > n.Start && n.End <= len(file) && strings.Contains(n.Value, masked) {
-			text := string(file[n.Start:n.End])
+		if long := n.End - n.Start; n.Is(confdoc.String) && long > 0 && strings.Contains(n.Value, masked) && n.Line <= len(lines) && n.Column-1+long <= len(lines[n.Line-1]) {
+			text := string(lines[n.Line-1][n.Column-1 : n.Column-1+long])
 			if q := text[0]; (q == '"' || q == '\'') && len(text) > 1 && text[len(text)-1] == q {
 				text = text[1 : len(text)-1]
 			}
@@ -155,7 +180,7 @@ func (l *linter) templates() {
 		rest := append(append([]place(nil), marks[:first]...), marks[first+1:]...)
 		why := "Template text stands here that is filled in before MirrorMaker 2 starts; what it will be cannot be judged."
 		if len(rest) > 0 {
-			why = fmt.Sprintf("Template text stands here and in %d more places; it is filled in before MirrorMaker 2 starts, and what it will be cannot be judged.", len(rest))
+			why = fmt.Sprintf("Template text stands here and in %s; it is filled in before MirrorMaker 2 starts, and what it will be cannot be judged.", finding.Count(len(rest), "more place"))
 		}
 		l.add(say{slug: "placeholder-unresolved", severity: finding.Info, at: at, also: rest, because: why,
 			fixes: []finding.Fix{{Mode: dedicated, Text: fmt.Sprintf("Render %s first (helm template, ansible, terraform, envsubst) and check the result.", file)}}})

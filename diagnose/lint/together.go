@@ -293,6 +293,9 @@ func (l *linter) sharedWorkers() {
 				continue
 			}
 			id := key + "\x00" + e.Value + "\x00" + strings.TrimSpace(on.Bootstrap.Value)
+			if host, _, _ := strings.Cut(on.Bootstrap.Value, ":"); !strings.Contains(host, ".") {
+				id += "\x00" + f.Mirror.Namespace // a service of the namespace
+			}
 			o, taken := first[id]
 			at := place{e.File, e.Line, e.Column, e.Written}
 			if e.File == "" {

@@ -141,7 +141,11 @@ func ParseProperties(name string, b []byte) (*Properties, []Diagnostic) {
 		e.Raw = string(b[e.Start:e.End])
 		e.ValueLine, e.ValueColumn = ix.position(r.startOf(r.valueStart))
 		if !ascii(b[e.Start:e.End]) && utf8.Valid(b[e.Start:e.End]) {
-			report(first, false, "key %q holds characters beyond ASCII: Java reads the file as ISO 8859-1, so each becomes two or more others; write them as \\uXXXX", printable(e.Key))
+			what := "the value of"
+			if !ascii([]byte(e.Key)) {
+				what = "the key"
+			}
+			report(first, false, "%s %q holds characters beyond ASCII: Java reads the file as ISO 8859-1, so each becomes two or more others; write them as \\uXXXX", what, printable(e.Key))
 		}
 		if i, ok := p.last[e.Key]; ok {
 			p.Entries[i].Duplicate = true
