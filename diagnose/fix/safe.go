@@ -46,8 +46,21 @@ func removeEqual(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 	return confdoc.RemoveProperty(f.Subject.File, b, p.Entries[i].Line)
 }
 
+// namesCopies: a setting that comes into force and gives all copies of a running flow other names, or chooses other topics, is not made unseen.
+func namesCopies(name string) bool {
+	for _, s := range []string{"replication.policy.separator", "replication.policy.class", "topics"} {
+		if name == s || strings.HasSuffix(name, "."+s) {
+			return true
+		}
+	}
+	return false
+}
+
 func renameProperty(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 	name, ok := renamed(f)
+	if namesCopies(name) {
+		return nil, nil
+	}
 	p, _ := confdoc.ParseProperties(f.Subject.File, b)
 	e, there := p.Lookup(f.Subject.Key)
 	if _, taken := p.Lookup(name); !ok || taken || !there || e.Line != f.Subject.Line {
@@ -78,6 +91,9 @@ func setField(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 
 func renameField(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 	name, ok := renamed(f)
+	if namesCopies(name) {
+		return nil, nil
+	}
 	doc, path, field := fieldAt(b, f)
 	if !ok || field == nil || !strings.HasSuffix(f.Subject.Key, field.Key) || name == "" {
 		return nil, nil

@@ -64,6 +64,9 @@ func (l *linter) duplicate(s *setup, first, e confdoc.Entry, at place) {
 // wrongArrow begins a line with a flow whose arrow is another sign; in =>, and after a blank, Java sees the end of the key.
 var wrongArrow = regexp.MustCompile(`^\s*[\w.-]+\s*(?:→|⇒|➔|=>|-&gt;|—>|–>)\s*[\w.-]+\.[\w.-]+`)
 
+// blankAfterBackslash: an odd number of backslashes, and then blanks, end the text.
+var blankAfterBackslash = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\[ \t]+$`)
+
 // malformed finds lines that Java reads as something else than was meant.
 func (l *linter) malformed(s *setup, e confdoc.Entry, at place) bool {
 	value := strings.TrimLeft(e.Value, " \t")
@@ -75,7 +78,14 @@ func (l *linter) malformed(s *setup, e confdoc.Entry, at place) bool {
 		l.add(say{slug: slug, severity: sev, at: at, because: because, leads: "What the line was meant to set keeps its default.", fixes: s.advice("%s", fix)})
 		return true
 	}
+	if s.broken > 0 && s.broken+1 == e.Line && !separated {
+		s.broken = e.EndLine
+		return true // what was meant to go on there
+	}
 	switch {
+	case blankAfterBackslash.MatchString(e.Raw):
+		s.broken = e.EndLine
+		return add("malformed-line", finding.Error, "A blank follows the backslash at the end of the line, so that the value ends there, and the next line is a key of its own.", "Remove the blank behind the backslash.")
 	case strings.HasPrefix(value, "->"), strings.HasSuffix(e.Key, "->") && value != "":
 		text := strings.TrimSuffix(e.Key, "->") + "->" + strings.TrimLeft(strings.TrimPrefix(value, "->"), " \t")
 		return add("malformed-flow-key", finding.Error, fmt.Sprintf("A blank ends the key: Java reads the key %q with the value %q.", e.Key, printable(value)), "Write the flow without blanks around the arrow: "+printable(text))
@@ -161,6 +171,9 @@ func (l *linter) entry(s *setup, e confdoc.Entry, at place, aliases []string) {
 // key reports a key that is not read where it stands.
 func (l *linter) key(s *setup, at place, v verdict) {
 	fix := s.advice("Remove the line; it has no effect.")
+	if v.slug == "removed-key" {
+		fix = s.advice("Remove the line when you run a release that does not have the setting.")
+	}
 	if v.slug == "unknown-key" && v.severity == finding.Info {
 		fix = s.advice("Keep the line if a class of your own reads it; else remove it.")
 	}

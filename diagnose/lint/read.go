@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,10 +21,16 @@ func Recognised(b []byte) bool {
 	case confdoc.KindProperties:
 		return isProperties(b)
 	case confdoc.KindJSON, confdoc.KindYAML:
+		if ownReport.Match(b) {
+			return false
+		}
 		return bytes.Contains(b, []byte("KafkaMirrorMaker2")) || mirrorClass(b) || bytes.Contains(b, []byte("sourceConnector:")) || embedded(b)
 	}
 	return false
 }
+
+// ownReport finds a report of this program, which quotes configurations: JSON has no comments in which a code could stand.
+var ownReport = regexp.MustCompile(`^\s*[\[{](?s:.*)"MM2D-\d{3}"`)
 
 func mirrorClass(b []byte) bool {
 	for _, c := range []string{"MirrorSource", "MirrorCheckpoint", "MirrorHeartbeat"} {
@@ -195,10 +202,29 @@ func (l *linter) object(f File, n *confdoc.Node, blocks bool) []conf.Connector {
 	for _, c := range found {
 		l.connector(c, blocks)
 	}
+	l.classes(f.Name, n)
 	if len(found) == 0 {
 		return l.nested(f, n, blocks)
 	}
 	return found
+}
+
+// classes finds connectors whose class is one of MirrorMaker 2's, misspelt: they are nobody's.
+func (l *linter) classes(file string, n *confdoc.Node) {
+	n.Walk(func(_ []string, x confdoc.Field) {
+		if x.Key != "connector.class" && x.Key != "class" || !x.Value.Is(confdoc.String) {
+			return
+		}
+		class := strings.TrimSpace(x.Value.Value)
+		simple, own := strings.CutPrefix(class, "org.apache.kafka.connect.mirror.")
+		if strings.Contains(simple, ".") || !own && x.Key == "class" {
+			return
+		}
+		if meant := nearest(simple, []string{"MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"}); meant != "" && meant != simple {
+			l.add(say{slug: "malformed-value", severity: finding.Error, at: place{file, x.Line, x.Column, x.Key}, because: fmt.Sprintf("There is no class %s; %s is meant.", printable(class), meant), leads: "Connect refuses the connector, and nothing else of it could be judged.",
+				fixes: []finding.Fix{{Mode: connect, Text: "Write org.apache.kafka.connect.mirror." + meant + "."}}})
+		}
+	})
 }
 
 // templated looks for Terraform's ${name}, which JSON and YAML can read within strings, but not everywhere.

@@ -104,8 +104,20 @@ func (l *linter) policy(f *flow, r conf.Reader) {
 	}
 }
 
+// twoClusters: both aliases of a connector or mirror are one. In dedicated mode such a flow is never read.
+func (l *linter) twoClusters(f *flow) {
+	if f.in.mode == dedicated || f.Source != f.Target || f.Source == "" || opaque(f.Source) {
+		return
+	}
+	at := f.at[f.first()]
+	l.add(say{slug: "unknown-alias-in-flow", severity: finding.Error, at: at, flow: f.Name(), because: fmt.Sprintf("%s is source and target at once; a flow needs two clusters.", f.Source), leads: "Nothing is mirrored between two clusters.", fixes: f.in.advice("Give the source the alias of the other cluster.")})
+}
+
 // agree: settings that source and checkpoint connector read, each from its own configuration, and nobody compares.
 func (l *linter) agree(f *flow) {
+	if f.Source == f.Target {
+		return // a finding of its own
+	}
 	if !f.Has(conf.Source) || !f.Has(conf.Checkpoint) || f.in.mode == dedicated {
 		return
 	}
@@ -133,6 +145,9 @@ func (l *linter) agree(f *flow) {
 			fix = f.set(conf.Checkpoint, x.key, a)
 		case ea.IsDefault():
 			fix = f.set(conf.Source, x.key, b)
+			if strings.HasPrefix(x.key, "replication.policy.") && !strings.HasSuffix(x.key, ".enabled") { // by the source connector's the topics on the target have their names
+				fix = f.in.advice("Take %s off the %s. Only where the topics on %s already have names by %s, set it on the %s instead.", x.key, conf.Checkpoint, f.Target, name(b), conf.Source)
+			}
 		default:
 			fix = f.in.inPlace(at, a)
 		}

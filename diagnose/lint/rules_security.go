@@ -321,7 +321,14 @@ func (l *linter) converters(f *flow) {
 			if e.File == "" || !l.sound(e) || strings.HasSuffix(class, byteArray) || class == "ByteArray" || part == "header" && strings.HasSuffix(class, "SimpleHeaderConverter") {
 				continue
 			}
-			sev, text := finding.Error, fmt.Sprintf("%s is %s. MirrorMaker 2's records are bytes; with this converter their %ss are encoded anew, and checkpoints become unreadable.", key, name(class), part)
+			spoilt := "the copies are no longer what the source holds"
+			switch {
+			case r == conf.Checkpoint:
+				spoilt = "checkpoints become unreadable"
+			case f.in.mode == dedicated: // one setting for all connectors
+				spoilt += ", and checkpoints become unreadable"
+			}
+			sev, text := finding.Error, fmt.Sprintf("%s is %s. MirrorMaker 2's records are bytes; with this converter their %ss are encoded anew: %s.", key, name(class), part, spoilt)
 			if part == "header" || r == conf.Heartbeat {
 				sev, text = finding.Warning, fmt.Sprintf("%s is %s: headers are encoded anew on the way.", key, name(class))
 			}

@@ -28,6 +28,7 @@ type setup struct {
 	versionAt   place               // where the version is stated
 	flows       []*flow
 	worker      *workerFile // of Connect, where its file was given
+	broken      int         // last line of an entry that was meant to go on
 	owns        *bool       // ownClasses, once asked for
 	java        bool        // a connector in a properties file, as connect-standalone takes it
 	// partial: a template decides later what else the file holds, so that what is missing proves nothing.

@@ -16,6 +16,9 @@ func (l *linter) opposite(f *flow) []*flow {
 	all := l.byName()[f.Target+"->"+f.Source]
 	copies := len(all) > mostParts || len(l.byName()[f.Name()]) > mostParts
 	for _, o := range all {
+		if o == f || f.Source == f.Target {
+			continue
+		}
 		if o.in == f.in || !copies && sameCluster(f.in.cluster(f.Source), o.in.cluster(o.Target)) && sameCluster(f.in.cluster(f.Target), o.in.cluster(o.Source)) {
 			out = append(out, o)
 		}

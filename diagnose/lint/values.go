@@ -209,7 +209,14 @@ func (l *linter) whole(s *setup, at place, v verdict, value string, bad complain
 	case v.name == "offset.lag.max" && n < 0:
 		return bad("malformed-value", finding.Warning, s.inPlace(at, "100"), "offset.lag.max is a number of records and cannot be negative.")
 	case (strings.HasPrefix(v.name, "refresh.") || strings.HasPrefix(v.name, "sync.") || strings.HasPrefix(v.name, "emit.checkpoints")) && strings.HasSuffix(v.name, ".interval.seconds") && n <= 0:
-		return bad("malformed-value", finding.Warning, s.advice("Write a number of seconds."), "An interval of %d seconds is none: the job does not run, or runs without a pause.", n)
+		why := "and a negative one switches the job off"
+		switch {
+		case strings.HasPrefix(v.name, "emit.checkpoints"):
+			why = "and checkpoints are written without a pause"
+		case n == 0:
+			why = "and Java refuses to run the job: the connector or its task fails"
+		}
+		return bad("malformed-value", finding.Warning, s.advice("Write a number of seconds."), "An interval of %d seconds is none, %s.", n, why)
 	case strings.HasSuffix(v.name, ".interval.seconds") && n >= 5000 && (n%1000 == 0 && (n%3600 != 0 || n > 86400) || n > 604800):
 		return bad("interval-unit-suspect", finding.Warning, s.inPlace(at, strconv.FormatInt(max(n/1000, 1), 10)), "%s counts seconds: %d are %s. Milliseconds seem to be meant.", v.name, n, span4(n))
 	}

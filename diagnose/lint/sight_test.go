@@ -1,0 +1,58 @@
+package lint
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mm2doctor/mm2doctor/internal/mm2"
+)
+
+// TestFirstSight are mistakes of which the first text or repair was once untrue, or that were passed over.
+func TestFirstSight(t *testing.T) {
+	const pair = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\na->b.sync.group.offsets.enabled = true\n"
+	connector := func(kind, more string) string {
+		return `{"name": "` + kind + `", "config": {"connector.class": "org.apache.kafka.connect.mirror.Mirror` + kind + `Connector", "target.cluster.alias": "west", "source.cluster.bootstrap.servers": "e:9092", "target.cluster.bootstrap.servers": "w:9092", "topics": "o", "groups": "g",
+"key.converter": "org.apache.kafka.connect.converters.ByteArrayConverter", "value.converter": "org.apache.kafka.connect.converters.ByteArrayConverter", "sync.group.offsets.enabled": "true", ` + more + `}}`
+	}
+	const east = `"source.cluster.alias": "east"`
+	for _, c := range []struct {
+		name, slug, says, fix, not string
+		version                    mm2.Version
+		files                      []string
+	}{
+		{"a separator on the checkpoint connector alone", "separator-mismatch", "the checkpoint connector", "Take replication.policy.separator off the MirrorCheckpointConnector.", "Set replication.policy.separator = _", mm2.Version{}, []string{connector("Source", east), connector("Checkpoint", east+`, "replication.policy.separator": "_"`)}},
+		{"one cluster twice", "unknown-alias-in-flow", "west is source and target at once", "Give the source the alias", "two-way", mm2.Version{}, []string{connector("Source", `"source.cluster.alias": "west"`)}},
+		{"a class misspelt", "malformed-value", "There is no class org.apache.kafka.connect.mirror.MirrorSourceConector; MirrorSourceConnector is meant.", "Write org.apache.kafka.connect.mirror.MirrorSourceConnector.", "", mm2.Version{}, []string{strings.Replace(connector("Source", east), "Connector", "Conector", 1)}},
+		{"a class in the plural", "malformed-value", "MirrorCheckpointConnector is meant", "", "", mm2.Version{}, []string{connector("Source", east), strings.Replace(connector("Checkpoint", east), "Connector", "sConnector", 1)}},
+		{"a blank after the backslash", "malformed-line", "A blank follows the backslash", "Remove the blank", "payments", mm2.Version{}, []string{pair + "a->b.topics = orders, \\ \n  payments\n"}},
+		{"a setting that goes", "removed-key", "", "when you run a release", "has no effect", mm2.V(3, 9, 1), []string{pair + "add.source.alias.to.metrics = true\n"}},
+		{"bytes of the source connector", "non-bytearray-converter", "the copies are no longer what the source holds", "", "checkpoints", mm2.Version{}, []string{strings.Replace(connector("Source", east), "connect.converters.ByteArrayConverter", "connect.storage.StringConverter", 1)}},
+		{"no interval", "malformed-value", "Java refuses to run the job", "", "", mm2.Version{}, []string{pair + "refresh.groups.interval.seconds = 0\n"}},
+		{"a negative interval", "malformed-value", "switches the job off", "", "", mm2.Version{}, []string{pair + "sync.group.offsets.interval.seconds = -1\n"}},
+		{"checkpoints without a pause", "malformed-value", "without a pause", "", "", mm2.Version{}, []string{pair + "emit.checkpoints.interval.seconds = 0\n"}},
+	} {
+		var files []File
+		for i, text := range c.files {
+			files = append(files, File{string(rune('a' + i)), []byte(text)})
+		}
+		said, n := "", 0
+		for _, f := range Run(files, Options{Version: c.version}) {
+			if f.Slug != c.slug {
+				continue
+			}
+			n++
+			said += f.Because + " " + f.Consequence
+			for _, x := range f.Fixes {
+				said += " " + x.Text
+			}
+		}
+		if n != 1 || !strings.Contains(said, c.says) || !strings.Contains(said, c.fix) || c.not != "" && strings.Contains(said, c.not) {
+			t.Errorf("%s: %d of %s: %s", c.name, n, c.slug, said)
+		}
+	}
+	for _, text := range []string{`{"tool": {"name": "mm2doctor"}, "findings": [{"code": "MM2D-507", "because": "MirrorSourceConnector"}]}`, `[{"check_name": "MM2D-507", "description": "MirrorSource"}]`} {
+		if Recognised([]byte(text)) {
+			t.Errorf("a report is a configuration: %s", text)
+		}
+	}
+}
