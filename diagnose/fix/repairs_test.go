@@ -13,6 +13,10 @@ func TestRepairs(t *testing.T) {
 		{"quotes around every element", "topics = \"orders\", \"payments\"\n", "topics = orders, payments\n"},
 		{"quotes that hide a pattern Java refuses", "topics = \"*.orders\"\n", "topics = \"*.orders\"\n"},
 		{"equal lines of a block behind the wrong alias", blocks, blocks},
+		{"many equal lines", "topics = x\ntopics = x\n# c\ntopics = x\n", "# c\ntopics = x\n"},
+		{"equal lines around another", "topics = x\ntopics = y\ntopics = x\n", "topics = y\ntopics = x\n"},
+		{"two names that mean one", "offset.syncs.topic.location = target\noffset-sync.topic.location = source\n", "offset.syncs.topic.location = target\noffset-sync.topic.location = source\n"},
+		{"a name that names the copies", "replication.policy.seperator = -\n", "replication.policy.seperator = -\n"},
 		{"equal lines elsewhere", "tasks.max = 2\n# c\ntasks.max = 2\n", "# c\ntasks.max = 2\n"},
 	} {
 		r, err := All([]Text{{"f", []byte(head + c.text)}}, look)

@@ -39,7 +39,12 @@ func setProperty(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 func removeEqual(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 	p, _ := confdoc.ParseProperties(f.Subject.File, b)
 	last, ok := p.Lookup(f.Subject.Key)
-	i := slices.IndexFunc(p.Entries, func(e confdoc.Entry) bool { return e.Duplicate && e.Key == f.Subject.Key })
+	i := -1 // each finding takes out the entry before its own, so that the last remains
+	for at, e := range p.Entries {
+		if e.Key == f.Subject.Key && e.Line < f.Subject.Line {
+			i = at
+		}
+	}
 	if !ok || i < 0 || p.Entries[i].Value != last.Value {
 		return nil, nil // two values: which one is meant nobody knows
 	}
@@ -135,6 +140,24 @@ func renamed(f *finding.Finding) (string, bool) {
 	return f.Fixes[0].Steps[0].Rename, true
 }
 
+// newNames counts findings that would give keys of one file the same new name: which of their values is meant nobody knows.
+func newNames(found []finding.Finding) map[string]int {
+	out := map[string]int{}
+	for i := range found {
+		if n := newName(&found[i]); n != "" {
+			out[n]++
+		}
+	}
+	return out
+}
+
+func newName(f *finding.Finding) string {
+	if name, ok := renamed(f); ok {
+		return f.Subject.File + "\x00" + name
+	}
+	return ""
+}
+
 // mostRead bounds how much text is read to prove the edits of one text, in bytes: each proof reads it whole. The findings of a
 // text of 10 KB that are past it are those after the 1,600th; --fix comes to them when it looks again.
 const mostRead = 16 << 20
@@ -163,7 +186,7 @@ func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 	}
 	kinds := map[int]confdoc.Kind{} // of the texts that a repair looks at
 	spent := map[int]int{}
-	mixed := mixedBlocks(found)
+	mixed, names := mixedBlocks(found), newNames(found)
 	for i := range out {
 		f := &out[i]
 		t, ok := at[f.Subject.File]
@@ -179,10 +202,14 @@ func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 		if kind == confdoc.KindProperties {
 			edit = inProperties[f.Slug]
 		}
-		if edit == nil {
+		if edit == nil || kind == confdoc.KindProperties && names[newName(f)] > 1 {
 			continue
 		}
-		if spent[t] += len(texts[t].Bytes); spent[t] > mostRead {
+		cost := len(texts[t].Bytes)
+		if kind != confdoc.KindProperties {
+			cost *= 8 // YAML is that much slower to read
+		}
+		if spent[t] += cost; spent[t] > mostRead {
 			continue
 		}
 		edits, err := edit(texts[t].Bytes, f)

@@ -100,7 +100,7 @@ func (f *flow) inForce(r conf.Reader) []Setting {
 
 func shownSetting(e conf.Effective) Setting {
 	s := Setting{Key: e.Key, Value: e.Value, Written: e.Written, File: e.File, Line: e.Line, Rule: string(e.Rule), Default: e.Rule == conf.RuleDefault}
-	if secretKey(e.Key) && literalSecret(e.Key, e.Value) {
+	if hidden(e.Key, e.Value) {
 		s.Value, s.Secret = "", true
 	}
 	return s

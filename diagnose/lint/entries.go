@@ -92,7 +92,7 @@ func (l *linter) malformed(s *setup, e confdoc.Entry, at place) bool {
 	case wrongArrow.MatchString(e.Raw):
 		return add("malformed-flow-key", finding.Error, fmt.Sprintf("%q is no flow: the arrow is written ->.", printable(strings.TrimSpace(wrongArrow.FindString(e.Raw)))), "Write SOURCE->TARGET with a minus sign and a greater-than sign.")
 	case strings.HasPrefix(e.Key, `"`), strings.HasPrefix(e.Key, "'"):
-		return add("malformed-line", finding.Error, fmt.Sprintf("The quotes are a part of the key: Java reads %s, which nobody knows. The line looks like JSON.", printable(e.Key)), "Write it as a properties line: "+strings.Trim(e.Key, `"'`)+" = "+printable(strings.Trim(strings.TrimRight(value, ", "), `"'`)))
+		return add("malformed-line", finding.Error, fmt.Sprintf("The quotes are a part of the key: Java reads %s, which nobody knows. The line looks like JSON.", printable(e.Key)), "Write it as a properties line: "+printable(strings.Trim(e.Key, `"'`)+" = "+strings.Trim(strings.TrimRight(value, ", "), `"'`)))
 	case strings.IndexFunc(e.Key, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0, strings.HasPrefix(e.Key, "---"), strings.HasPrefix(e.Key, "<<<"), strings.HasPrefix(e.Key, ">>>"):
 		return add("malformed-line", finding.Warning, fmt.Sprintf("The line is no setting: Java reads the key %q.", printable(e.Key)), "Remove the line, or begin it with #.")
 	case strings.HasPrefix(e.Key, "//"), strings.HasPrefix(e.Key, ";"), strings.HasPrefix(e.Key, "[") && strings.HasSuffix(strings.TrimSpace(e.Raw), "]"), strings.HasPrefix(e.Key, "- "), strings.HasPrefix(e.Key, "export"):

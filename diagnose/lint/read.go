@@ -20,6 +20,9 @@ func Recognised(b []byte) bool {
 	switch kindOf(b) {
 	case confdoc.KindProperties:
 		return isProperties(b)
+	case confdoc.KindBinary: // saved as UTF-16, or with a stray NUL: Java reads something else, and says nothing
+		text := bytes.ReplaceAll(b, []byte{0}, nil)
+		return len(b) < 1<<20 && bytes.Contains(text, []byte("->")) && !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) && isProperties(bytes.TrimLeft(text, "\xFF\xFE"))
 	case confdoc.KindJSON, confdoc.KindYAML:
 		if ownReport.Match(b) {
 			return false
@@ -239,11 +242,14 @@ func (l *linter) templated(f File) bool {
 	return found
 }
 
+// anchorName: a password that begins with * is one to YAML.
+var anchorName = regexp.MustCompile(`unknown anchor '[^']*'`)
+
 func (l *linter) syntax(f File, err error) {
 	at, why, next := place{file: f.Name, line: 1, col: 1}, err.Error(), "Correct this place."
 	var bad *confdoc.Syntax
 	if errors.As(err, &bad) {
-		why, next = bad.What+": "+bad.Why, sentence(bad.Next)
+		why, next = bad.What+": "+anchorName.ReplaceAllString(bad.Why, "unknown anchor"), sentence(bad.Next)
 		if bad.Line > 0 {
 			at.line, at.col = bad.Line, bad.Column
 		}
@@ -294,9 +300,27 @@ func (l *linter) connectors(cs []conf.Connector) {
 		mode = managed
 	}
 	s := &setup{Setup: conf.ResolveConnectors(cs, l.o.Version), mode: mode, version: l.o.Version, file: cs[0].File, partial: map[string]bool{}}
+	type spot struct {
+		file string
+		line int
+	}
+	classes, classless := map[spot][]conf.Connector{}, map[string][]conf.Connector{}
+	for _, c := range cs {
+		if c.Config.Get("connector.class") == nil {
+			classless[conf.FlowOf(c)] = append(classless[conf.FlowOf(c)], c)
+		} else {
+			classes[spot{c.File, c.Line}] = append(classes[spot{c.File, c.Line}], c)
+		}
+	}
 	for _, f := range s.Flows {
 		fl := &flow{Flow: f, in: s, at: map[conf.Reader]place{}}
-		for _, c := range cs {
+		own := classless[f.Name()]
+		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+			if e, ok := f.Get(r, "connector.class"); ok {
+				own = append(own[:len(own):len(own)], classes[spot{e.File, e.Line}]...)
+			}
+		}
+		for _, c := range own {
 			e, ok := f.Get(c.Reader, "connector.class")
 			if c.Config.Get("connector.class") == nil { // the class stands beside the configuration, in a KafkaConnector
 				ok = conf.FlowOf(c) == f.Name() && fl.at[c.Reader].file == ""

@@ -56,3 +56,40 @@ func TestFirstSight(t *testing.T) {
 		}
 	}
 }
+
+// TestDiscreet: whatever is wrong with a line, its secret is in no text.
+func TestDiscreet(t *testing.T) {
+	const pair = "clusters = a, b\na.bootstrap.servers = ka:9092\nb.bootstrap.servers = kb:9092\na->b.enabled = true\n"
+	for _, line := range []string{
+		`"a.ssl.keystore.password": "hunter22",`, `"a.sasl.jaas.config = org.X required password=hunter22;"`, `a -> b.ssl.keystore.password = hunter22`,
+		"a.ssl.keystore.key = -----BEGIN PRIVATE KEY-----\nhunter22aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n-----END PRIVATE KEY-----",
+		`a.ssl.keystore.pasword = hunter22`, `a.ssl.key.pass = hunter22`, `a.ssl.keystore.password = ${X}hunter22`, `a.ssl.keystore.password = {{ x | default("hunter22") }}`, `a.ssl.keystore.password = ${KEY:-hunter22}`,
+		`a.sasl.jaas.config = org.X required username='u' passwd='hunter22';`, `a.schema.registry.url=http://u:hunter22@sr`, `a.bootstrap.servers=SASL_SSL://user:hunter22@ka:9092`, `config.providers.vault.param.token = hunter22`,
+		`a.api_key = hunter22`, `a.credential = hunter22`, `a.confluent.license=hunter22`, `a.sasl.mechanism = PLAIN username="u" password="hunter22"`, `a.sasl.jass.config = org.X required password=hunter22;`,
+	} {
+		files := []File{{"f", []byte(pair + line + "\n")}}
+		for _, f := range Run(files, Options{}) {
+			said := f.Because + f.Consequence
+			for _, x := range f.Fixes {
+				said += x.Text
+			}
+			if strings.Contains(said, "hunter22") {
+				t.Errorf("%s: %s: %s", line, f.Slug, said)
+			}
+		}
+		for _, f := range Effective(files, Options{}) {
+			for _, r := range f.Readers {
+				for _, s := range r.Settings {
+					if strings.Contains(s.Value, "hunter22") {
+						t.Errorf("%s: %s = %s", line, s.Key, s.Value)
+					}
+				}
+			}
+		}
+	}
+	for value, want := range map[string]bool{"${file:/x:y}": false, "CHANGE_ME": false, "": false, "s": true, "${env:X}s": true} {
+		if hidden("a.ssl.key.password", value) != want {
+			t.Errorf("%q: %v", value, !want)
+		}
+	}
+}

@@ -11,10 +11,11 @@ import (
 // secret is a setting whose value is no one else's business, also within a jaas.config that is continued on further lines, and a password
 // within an address.
 var (
-	secret       = regexp.MustCompile(`(?i)(?:passw(?:or)?d|passphrase|secret|token|credential|jaas\.config|user\.info|(?:api|access|private|account)[._-]?key|keystore\.key)[\w.-]*["']?\s*[=:]\s*["']?`)
+	secret       = regexp.MustCompile(`(?i)(?:pass?w(?:or)?d|passphrase|secret|token|credential|jaa?ss?\.\w+|user\.info|(?:api|access|private|account)[._-]?key|keystore\.key|key\.pass|licen[sc]e)[\w.-]*["']?(?:\s+\w+)?[\s\x{a0}]*[=:]\s*["']?`)
 	urlPassword  = regexp.MustCompile(`://[^\s/:@]*:[^\s/@]+@`)
 	removed      = "[removed]"
-	placeholders = regexp.MustCompile(`^\$\{[^}]*\}["',;\s]*$`)
+	keyMaterial  = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
+	placeholders = regexp.MustCompile(`^\$\{\w[\w.]*(?::[^-=?+}][^}]*)?\}["',;\s]*$`)
 )
 
 // Secret says that a line of a configuration holds what must not be shown.
@@ -25,7 +26,7 @@ func masked(line string) string {
 	if at := secret.FindStringIndex(line); at != nil && strings.TrimSpace(strings.Trim(line[at[1]:], `"',;`)) != "" && !placeholders.MatchString(line[at[1]:]) {
 		return line[:at[1]] + removed
 	}
-	return urlPassword.ReplaceAllString(line, "://"+removed+"@")
+	return urlPassword.ReplaceAllString(keyMaterial.ReplaceAllString(line, removed), "://"+removed+"@")
 }
 
 // lines of a file as positions count them: \n, \r and \r\n end one. The mark at the start of JSON and YAML belongs to none.

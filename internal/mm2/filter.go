@@ -121,8 +121,8 @@ var reaching = regexp.MustCompile(`\(\?[^:=!<>]|\\[Q1-9k]`)
 // all before it.
 const mostDependent = 100
 
-// plain is a pattern that matches itself.
-var plain = regexp.MustCompile(`^[\w.-]+$`)
+// plain is a pattern that matches one name, its own but for backslashes.
+var plain = regexp.MustCompile(`^(?:[\w.-]|\\[.-])+$`)
 
 // first gives the pattern that spells out the name, else the first that matches (sure), or of which it cannot be told (not
 // sure); -1 and sure: none matches.
@@ -154,8 +154,10 @@ func (a *alternatives) compile() {
 	}
 	a.apart, a.names = true, map[string]int{}
 	for i, p := range a.patterns {
-		if _, again := a.names[p]; !again && plain.MatchString(p) {
-			a.names[p] = i
+		if name := strings.ReplaceAll(p, `\`, ""); plain.MatchString(p) {
+			if _, again := a.names[name]; !again {
+				a.names[name] = i
+			}
 		}
 	}
 }
