@@ -120,8 +120,12 @@ func (l *linter) loginType(s *setup, f *confdoc.Field, path string) {
 
 // problems are those for which the operator refuses a resource, or makes less of it than stands there.
 func (l *linter) problems(s *setup) {
+	if len(s.Problems) == 0 {
+		return
+	}
+	columns := columnsOf(s.resource)
 	for _, p := range s.Problems {
-		at := place{file: s.file, line: p.Line, col: columnAt(s.resource, p.Line)}
+		at := place{file: s.file, line: p.Line, col: max(columns[p.Line], 1)}
 		switch {
 		case strings.Contains(p.What, "unknown cluster") && !strings.Contains(p.Why, ` is ""`) && !s.partial[s.file]:
 			at.key, _, _ = strings.Cut(p.Why, " ")
@@ -139,14 +143,13 @@ func (l *linter) problems(s *setup) {
 	}
 }
 
-// columnAt gives the column of the first field of a line.
-func columnAt(n *confdoc.Node, line int) int {
-	col := 1
-	found := false
+// columnsOf gives the column of the first field of each line.
+func columnsOf(n *confdoc.Node) map[int]int {
+	out := map[int]int{}
 	n.Walk(func(_ []string, f confdoc.Field) {
-		if f.Line == line && !found {
-			col, found = f.Column, true
+		if out[f.Line] == 0 {
+			out[f.Line] = f.Column
 		}
 	})
-	return col
+	return out
 }

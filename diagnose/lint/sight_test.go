@@ -93,3 +93,19 @@ func TestDiscreet(t *testing.T) {
 		}
 	}
 }
+
+// TestSavedOtherwise: a configuration that was saved as UTF-16 is not passed over in a folder.
+func TestSavedOtherwise(t *testing.T) {
+	var wide []byte
+	for _, c := range []byte("clusters = a, b\na->b.enabled = true\n") {
+		wide = append(wide, c, 0)
+	}
+	for name, b := range map[string][]byte{"UTF-16": append([]byte("\xFF\xFE"), wide...), "a stray NUL": []byte("clusters = a, b\n\x00a->b.enabled = true\n")} {
+		if fs := Run([]File{{"f", b}}, Options{}); !Recognised(b) || len(fs) != 1 || fs[0].Slug != "syntax-error" {
+			t.Errorf("%s: %v, %+v", name, Recognised(b), fs)
+		}
+	}
+	if Recognised([]byte("\x1f\x8b\x00a->b.enabled = true\n")) {
+		t.Error("a compressed file is a configuration")
+	}
+}
