@@ -204,7 +204,7 @@ func (o *checkRun) repair(ctx context.Context, texts []fix.Text, judge func([]fi
 		return nil, err
 	}
 	if o.Diff {
-		d, err := fix.Diff(named(texts), named(r.Texts), render.Secret)
+		d, err := fix.Diff(named(texts), named(r.Texts), finding.Secret)
 		if err != nil {
 			return nil, &exitError{exitUsage, err}
 		}

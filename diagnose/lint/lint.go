@@ -93,7 +93,7 @@ func (l *linter) judge() {
 
 // flowRules see one flow, setupRules all flows of one configuration.
 var (
-	flowRules = []func(*linter, *flow){(*linter).twoClusters, (*linter).notEnabled, (*linter).checkpointConnector, (*linter).groupSync, (*linter).states, (*linter).refreshing, (*linter).intervals, (*linter).syncsOff, (*linter).syncsConflict,
+	flowRules = []func(*linter, *flow){(*linter).twoClusters, (*linter).oneAddress, (*linter).notEnabled, (*linter).checkpointConnector, (*linter).groupSync, (*linter).states, (*linter).refreshing, (*linter).intervals, (*linter).syncsOff, (*linter).syncsConflict,
 		(*linter).naming, (*linter).agree, (*linter).sharedFilters, (*linter).lostDefaults, (*linter).selfExcluded, (*linter).factors, (*linter).converters, (*linter).outranked,
 		(*linter).exactlyOnce}
 	setupRules = []func(*linter, *setup){(*linter).addresses, (*linter).credentials, (*linter).overwritten, (*linter).stated, (*linter).providersLost, (*linter).workerGroups}

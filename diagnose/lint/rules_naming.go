@@ -113,6 +113,26 @@ func (l *linter) twoClusters(f *flow) {
 	l.add(say{slug: "unknown-alias-in-flow", severity: finding.Error, at: at, flow: f.Name(), because: fmt.Sprintf("%s is source and target at once; a flow needs two clusters.", f.Source), leads: "Nothing is mirrored between two clusters.", fixes: f.in.advice("Give the source the alias of the other cluster.")})
 }
 
+// oneAddress: a block that was copied and not changed, so that a cluster is mirrored into itself.
+func (l *linter) oneAddress(f *flow) {
+	a, b := f.in.cluster(f.Source), f.in.cluster(f.Target)
+	list := func(c conf.Cluster) string {
+		return strings.Join(slices.Sorted(slices.Values(mm2.SplitList(c.Bootstrap.Value))), ",")
+	}
+	if !f.runs() || f.Source == f.Target || list(a) == "" || list(a) != list(b) || opaque(a.Bootstrap.Value) {
+		return
+	}
+	later := b
+	if a.Bootstrap.Line > b.Bootstrap.Line {
+		later = a
+	}
+	at := place{later.Bootstrap.File, later.Bootstrap.Line, later.Bootstrap.Column, later.Bootstrap.Written}
+	if f.in.mode == strimzi {
+		at = l.clusterAt(f.in, later)
+	}
+	l.add(say{slug: "malformed-value", severity: finding.Warning, at: at, because: fmt.Sprintf("%s and %s have the same address, %s.", f.Source, f.Target, printable(later.Bootstrap.Value)), leads: "MirrorMaker 2 mirrors one cluster into itself, and a failover has nowhere to go.", fixes: f.in.advice("Write the address of the other cluster, or of %s.", later.Alias)})
+}
+
 // agree: settings that source and checkpoint connector read, each from its own configuration, and nobody compares.
 func (l *linter) agree(f *flow) {
 	if f.Source == f.Target {

@@ -19,8 +19,6 @@ func secretKey(name string) bool {
 var (
 	// secretWord is in the name of a setting whose value is nobody's business, misspelt or of somebody else's.
 	secretWord = regexp.MustCompile(`(?i)pass?w(?:or)?d|passphrase|secret|token$|credential|jaa?ss?\.|api[._-]?key|(?:access|private|account)[._-]?key|licen[sc]e|user\.info|keystore\.key|key\.pass$`)
-	// secretText is a secret within a text: behind a name of one, in an address, in PEM.
-	secretText = regexp.MustCompile(`(?i)(?:pass?w(?:or)?d|passphrase|secret|token|credential|jaa?ss?\.|api[._-]?key|licen[sc]e|user\.info|keystore\.key)[\w.-]*["']?\s*[=:]\s*["']?[^\s"'$]|://[^\s/@]*:[^\s/@]+@|PRIVATE KEY|[A-Za-z0-9+/]{40,}`)
 	reference  = regexp.MustCompile(`^\s*\$\{\w[\w.]*(?::[^-=?+}][^}]*)?\}\s*$`) // ${KEY:-text} has the text in it
 )
 
@@ -29,18 +27,10 @@ func hidden(key, value string) bool {
 	if strings.TrimSpace(value) == "" || reference.MatchString(value) || fillIn.MatchString(value) {
 		return false
 	}
-	if strings.HasSuffix(key, "sasl.jaas.config") && !literalSecret(key, value) && !secretText.MatchString(value) {
+	if strings.HasSuffix(key, "sasl.jaas.config") && !literalSecret(key, value) && !finding.Secret(value) {
 		return false
 	}
-	return secretKey(key) || secretWord.MatchString(key) || secretText.MatchString(value)
-}
-
-// discreet takes a secret out of a text that is quoted, with all behind it.
-func discreet(s string) string {
-	if at := secretText.FindStringIndex(s); at != nil {
-		return s[:at[0]] + "[removed]"
-	}
-	return s
+	return secretKey(key) || secretWord.MatchString(key) || finding.Secret(value)
 }
 
 var jaasSecret = regexp.MustCompile(`(?i)(?:password|secret|clientSecret|oauth\.client\.secret)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))`)

@@ -27,6 +27,8 @@ func TestFirstSight(t *testing.T) {
 		{"a blank after the backslash", "malformed-line", "A blank follows the backslash", "Remove the blank", "payments", mm2.Version{}, []string{pair + "a->b.topics = orders, \\ \n  payments\n"}},
 		{"a setting that goes", "removed-key", "", "when you run a release", "has no effect", mm2.V(3, 9, 1), []string{pair + "add.source.alias.to.metrics = true\n"}},
 		{"bytes of the source connector", "non-bytearray-converter", "the copies are no longer what the source holds", "", "checkpoints", mm2.Version{}, []string{strings.Replace(connector("Source", east), "connect.converters.ByteArrayConverter", "connect.storage.StringConverter", 1)}},
+		{"one address twice", "malformed-value", "a and b have the same address, c:9092, a:9092.", "Write the address of the other cluster, or of b.", "", mm2.Version{}, []string{"clusters = a, b\na.bootstrap.servers = a:9092,c:9092\nb.bootstrap.servers = c:9092, a:9092\na->b.enabled = true\nb->a.enabled = true\na->b.sync.group.offsets.enabled = true\n"}},
+		{"one address of both ends", "malformed-value", "east and west have the same address, w:9092.", "", "", mm2.Version{}, []string{strings.Replace(connector("Source", east), "e:9092", "w:9092", 1)}},
 		{"no interval", "malformed-value", "Java refuses to run the job", "", "", mm2.Version{}, []string{pair + "refresh.groups.interval.seconds = 0\n"}},
 		{"a negative interval", "malformed-value", "switches the job off", "", "", mm2.Version{}, []string{pair + "sync.group.offsets.interval.seconds = -1\n"}},
 		{"checkpoints without a pause", "malformed-value", "without a pause", "", "", mm2.Version{}, []string{pair + "emit.checkpoints.interval.seconds = 0\n"}},

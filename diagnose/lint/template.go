@@ -194,7 +194,7 @@ func printable(s string) string {
 		}
 		return r
 	}, s)
-	s = discreet(s)
+	s = finding.Masked(s)
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:80]) + "…"
 	}

@@ -2,32 +2,12 @@ package render
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/mm2doctor/mm2doctor/diagnose/finding"
 )
-
-// secret is a setting whose value is no one else's business, also within a jaas.config that is continued on further lines, and a password
-// within an address.
-var (
-	secret       = regexp.MustCompile(`(?i)(?:pass?w(?:or)?d|passphrase|secret|token|credential|jaa?ss?\.\w+|user\.info|(?:api|access|private|account)[._-]?key|keystore\.key|key\.pass|licen[sc]e)[\w.-]*["']?(?:\s+\w+)?[\s\x{a0}]*[=:]\s*["']?`)
-	urlPassword  = regexp.MustCompile(`://[^\s/:@]*:[^\s/@]+@`)
-	removed      = "[removed]"
-	keyMaterial  = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`)
-	placeholders = regexp.MustCompile(`^\$\{\w[\w.]*(?::[^-=?+}][^}]*)?\}["',;\s]*$`)
-)
-
-// Secret says that a line of a configuration holds what must not be shown.
-func Secret(line string) bool { return masked(line) != line }
-
-// masked takes the secret out of a line; all behind it goes too. References such as ${file:...} are no secrets.
-func masked(line string) string {
-	if at := secret.FindStringIndex(line); at != nil && strings.TrimSpace(strings.Trim(line[at[1]:], `"',;`)) != "" && !placeholders.MatchString(line[at[1]:]) {
-		return line[:at[1]] + removed
-	}
-	return urlPassword.ReplaceAllString(keyMaterial.ReplaceAllString(line, removed), "://"+removed+"@")
-}
 
 // lines of a file as positions count them: \n, \r and \r\n end one. The mark at the start of JSON and YAML belongs to none.
 func (f *File) lines() []string {
@@ -57,11 +37,11 @@ func (s spot) line() string {
 func (s spot) shown() string {
 	line := s.line()
 	if len(line) <= longLine {
-		return masked(line)
+		return finding.Masked(line)
 	}
 	text, ok := s.file.shown[s.Line]
 	if !ok {
-		if text = masked(line); s.file.shown == nil {
+		if text = finding.Masked(line); s.file.shown == nil {
 			s.file.shown = map[int]string{}
 		}
 		s.file.shown[s.Line] = text
