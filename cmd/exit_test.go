@@ -87,7 +87,7 @@ func TestExitCodeInEveryFormat(t *testing.T) {
 		}
 		return file(name, b.String())
 	}
-	nowhere := "clusters = a, b\na.bootstrap.servers = 127.0.0.1:1\nb.bootstrap.servers = 127.0.0.1:1\n"
+	nowhere := "clusters = a, b\na.bootstrap.servers = 127.0.0.1:1\nb.bootstrap.servers = 127.0.0.1:2\n"
 	dead := file("dead.properties", nowhere+"a->b.enabled = true\n")
 	off := file("off.properties", nowhere)
 	unreached := snap("unreached.json", &snapshot.Snapshot{SchemaVersion: 1, Taken: 1, Clusters: []snapshot.Cluster{{Alias: "a", Contact: &snapshot.Contact{Code: 1, What: "w", Why: "y", Next: "n"}}, {Alias: "b"}},
