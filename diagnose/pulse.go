@@ -132,7 +132,8 @@ func (f *flowView) beatStood(interval int64) bool {
 		return false
 	}
 	before, st := f.earlier.Heartbeat.Get()
-	return st == snapshot.Known && before == f.Heartbeat.Or(0) && f.earlier.v.began-f.newestStart() >= lateness // else its first one is still to come
+	began := before >= f.newestStart() || f.earlier.v.began-f.newestStart() >= lateness // else its first one is still to come
+	return st == snapshot.Known && before == f.Heartbeat.Or(0) && began
 }
 
 // fewBeats is after how many intervals without a heartbeat two looks prove that it was no mere jitter.

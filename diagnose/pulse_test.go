@@ -89,6 +89,7 @@ func TestPulse(t *testing.T) {
 		{name: "the same for 11 s", first: beat(500), apart: 11_000, now: beat(11_500), verdict: Unknown, running: "unknown"},
 		{name: "the same for 9 s", first: beat(500), apart: 9000, now: beat(9500), verdict: Healthy, running: "yes"},
 		{name: "the same for 11 s, of connectors that have just started", first: beat(600_000), apart: 11_000, now: func(s *snapshot.Snapshot) { beat(611_000)(s); states(s, "RUNNING", s.Taken-5000) }, verdict: Healthy, running: "yes"},
+		{name: "the same for 11 s, of connectors that started 1 s before the first look and wrote it after", first: beat(500), apart: 11_000, now: func(s *snapshot.Snapshot) { beat(11_500)(s); states(s, "RUNNING", s.Taken-12_000) }, verdict: Unknown, running: "unknown"},
 		{name: "the same for 11 s, of connectors that started 30 s before", first: beat(500), apart: 11_000, now: func(s *snapshot.Snapshot) { beat(11_500)(s); states(s, "RUNNING", s.Taken-41_000) }, verdict: Unknown, running: "unknown"},
 		{name: "one every 5 s, the same for 21 s", first: func(s *snapshot.Snapshot) { beat(2000)(s); every(s, "5") }, apart: 21_000, now: func(s *snapshot.Snapshot) { beat(23_000)(s); every(s, "5") }, verdict: Unknown, running: "unknown"},
 		{name: "one every 5 s, the same for 15 s", first: func(s *snapshot.Snapshot) { beat(2000)(s); every(s, "5") }, apart: 15_000, now: func(s *snapshot.Snapshot) { beat(17_000)(s); every(s, "5") }, verdict: Healthy, running: "yes"},
