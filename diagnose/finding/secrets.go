@@ -12,8 +12,15 @@ var (
 	urlPassword  = regexp.MustCompile(`://[^\s/:@]*:[^\s/@]+@`)
 	removed      = "[removed]"
 	keyMaterial  = regexp.MustCompile(`[A-Za-z0-9+/=]{40,}`) // a line of PEM
-	placeholders = regexp.MustCompile(`^\$\{\w[\w.]*(?::[^-=?+}][^}]*)?\}["',;\s]*$`)
+	placeholders = regexp.MustCompile(`^` + reference + `["',;\s]*$`)
+	alone        = regexp.MustCompile(`^\s*` + reference + `\s*$`)
 )
+
+// reference is what a config provider resolves; ${KEY:-text} has the text in it.
+const reference = `\$\{\w[\w.]*(?::[^-=?+}][^}]*)?\}`
+
+// Reference says that a value is a reference to a config provider and nothing else.
+func Reference(value string) bool { return alone.MatchString(value) }
 
 // Secret says that a line of a configuration holds what must not be shown.
 func Secret(line string) bool { return Masked(line) != line }

@@ -63,9 +63,6 @@ func namesCopies(name string) bool {
 
 func renameProperty(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 	name, ok := renamed(f)
-	if namesCopies(name) {
-		return nil, nil
-	}
 	p, _ := confdoc.ParseProperties(f.Subject.File, b)
 	e, there := p.Lookup(f.Subject.Key)
 	if _, taken := p.Lookup(name); !ok || taken || !there || e.Line != f.Subject.Line {
@@ -96,9 +93,6 @@ func setField(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 
 func renameField(b []byte, f *finding.Finding) ([]confdoc.Edit, error) {
 	name, ok := renamed(f)
-	if namesCopies(name) {
-		return nil, nil
-	}
 	doc, path, field := fieldAt(b, f)
 	if !ok || field == nil || !strings.HasSuffix(f.Subject.Key, field.Key) || name == "" {
 		return nil, nil
@@ -202,7 +196,7 @@ func Safe(texts []Text, found []finding.Finding) []finding.Finding {
 		if kind == confdoc.KindProperties {
 			edit = inProperties[f.Slug]
 		}
-		if edit == nil || kind == confdoc.KindProperties && names[newName(f)] > 1 {
+		if name, _ := renamed(f); edit == nil || namesCopies(name) || kind == confdoc.KindProperties && names[newName(f)] > 1 {
 			continue
 		}
 		cost := len(texts[t].Bytes)

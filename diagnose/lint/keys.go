@@ -100,7 +100,7 @@ func (l *linter) resourceKeys(s *setup) {
 	for _, f := range s.flows {
 		m := spec.Get("mirrors").List()[f.Mirror.Index]
 		path := fmt.Sprintf("spec.mirrors[%d].", f.Mirror.Index)
-		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+		for _, r := range threeConnectors {
 			name := sectionOf(r)
 			l.configKeys(s, file, m.Get(name, "config"), path+name+".config.", r, func(o conf.Reader, key string) (bool, bool) {
 				if !f.Has(o) {
@@ -291,7 +291,7 @@ func (l *linter) schema(s *setup) {
 				}
 			}
 		}
-		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+		for _, r := range threeConnectors {
 			l.fieldsOf(s, m.Get(sectionOf(r)), path+sectionOf(r)+".", connector, api)
 		}
 	}

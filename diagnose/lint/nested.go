@@ -107,7 +107,7 @@ func gather(n, at *confdoc.Node) {
 // the file are others, as those of a text in quotes. Blanks at the start of a line mean nothing to Java, JSON and, where all lines have
 // them, YAML.
 func pad(file []byte, v *confdoc.Node, text []byte) ([]byte, bool) {
-	lines := strings.Split(string(bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF"))), "\n")
+	lines := strings.Split(string(confdoc.WithoutMark(file)), "\n")
 	out := bytes.Repeat([]byte("\n"), v.Line)
 	shown := strings.Split(string(text), "\n")
 	for i, s := range strings.Split(v.Value, "\n") {

@@ -93,7 +93,7 @@ func kindOf(b []byte) confdoc.Kind {
 	if k == confdoc.KindJSON || k == confdoc.KindBinary {
 		return k
 	}
-	if b := bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF")); resourceHead.Match(b) && resourceKind.Match(b) {
+	if b := confdoc.WithoutMark(b); resourceHead.Match(b) && resourceKind.Match(b) {
 		return confdoc.KindYAML // a ConfigMap holds lines of properties
 	}
 	if text, marks, _ := mask(b, false); len(marks) > 0 {
@@ -212,6 +212,8 @@ func (l *linter) object(f File, n *confdoc.Node, blocks bool) []conf.Connector {
 	return found
 }
 
+var connectorClasses = []string{conf.Source.String(), conf.Checkpoint.String(), conf.Heartbeat.String()}
+
 // classes finds connectors whose class is one of MirrorMaker 2's, misspelt: they are nobody's.
 func (l *linter) classes(file string, n *confdoc.Node) {
 	n.Walk(func(_ []string, x confdoc.Field) {
@@ -223,7 +225,7 @@ func (l *linter) classes(file string, n *confdoc.Node) {
 		if strings.Contains(simple, ".") || !own && x.Key == "class" {
 			return
 		}
-		if meant := nearest(simple, []string{"MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"}); meant != "" && meant != simple {
+		if meant := nearest(simple, connectorClasses); meant != "" && meant != simple {
 			l.add(say{slug: "malformed-value", severity: finding.Error, at: place{file, x.Line, x.Column, x.Key}, because: fmt.Sprintf("There is no class %s; %s is meant.", printable(class), meant), leads: "Connect refuses the connector, and nothing else of it could be judged.",
 				fixes: []finding.Fix{{Mode: connect, Text: "Write org.apache.kafka.connect.mirror." + meant + "."}}})
 		}
@@ -304,6 +306,7 @@ func (l *linter) connectors(cs []conf.Connector) {
 		file string
 		line int
 	}
+	// The class of a KafkaConnector stands beside its configuration.
 	classes, classless := map[spot][]conf.Connector{}, map[string][]conf.Connector{}
 	for _, c := range cs {
 		if c.Config.Get("connector.class") == nil {
@@ -314,25 +317,23 @@ func (l *linter) connectors(cs []conf.Connector) {
 	}
 	for _, f := range s.Flows {
 		fl := &flow{Flow: f, in: s, at: map[conf.Reader]place{}}
-		own := classless[f.Name()]
-		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
-			if e, ok := f.Get(r, "connector.class"); ok {
-				own = append(own[:len(own):len(own)], classes[spot{e.File, e.Line}]...)
-			}
-		}
-		for _, c := range own {
-			e, ok := f.Get(c.Reader, "connector.class")
-			if c.Config.Get("connector.class") == nil { // the class stands beside the configuration, in a KafkaConnector
-				ok = conf.FlowOf(c) == f.Name() && fl.at[c.Reader].file == ""
-			} else {
-				ok = ok && e.File == c.File && e.Line == c.Line
-			}
-			if !ok {
-				continue
-			}
+		stands := func(c conf.Connector) {
 			fl.at[c.Reader] = place{c.File, c.Line, c.Column, "connector.class"}
 			if len(l.marks[c.File]) > 0 && l.blocksIn(c.File) {
 				s.partial[c.File] = true
+			}
+		}
+		for _, c := range classless[f.Name()] {
+			if fl.at[c.Reader].file == "" {
+				stands(c)
+			}
+		}
+		for _, r := range threeConnectors {
+			e, ok := f.Get(r, "connector.class")
+			for _, c := range classes[spot{e.File, e.Line}] {
+				if ok && c.Reader == r {
+					stands(c)
+				}
 			}
 		}
 		s.flows = append(s.flows, fl)
@@ -366,7 +367,7 @@ func (l *linter) strimzi(file string, n *confdoc.Node, blocks bool) {
 		fl := &flow{Flow: f, in: s, at: map[conf.Reader]place{}}
 		m := mirrors[f.Mirror.Index]
 		fl.at[0] = place{file, m.Line, m.Column, "mirrors"}
-		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+		for _, r := range threeConnectors {
 			if c := m.Field(sectionOf(r)); c != nil {
 				fl.at[r] = place{file, c.Line, c.Column, sectionOf(r)}
 			}

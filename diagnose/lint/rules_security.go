@@ -16,21 +16,18 @@ func secretKey(name string) bool {
 	return strings.HasSuffix(name, "sasl.jaas.config") || strings.HasSuffix(name, ".password") || strings.HasSuffix(name, "client.secret") || strings.HasSuffix(name, "passphrase") || strings.HasSuffix(name, "ssl.keystore.key") || strings.HasSuffix(name, "basic.auth.user.info")
 }
 
-var (
-	// secretWord is in the name of a setting whose value is nobody's business, misspelt or of somebody else's.
-	secretWord = regexp.MustCompile(`(?i)pass?w(?:or)?d|passphrase|secret|token$|credential|jaa?ss?\.|api[._-]?key|(?:access|private|account)[._-]?key|licen[sc]e|user\.info|keystore\.key|key\.pass$`)
-	reference  = regexp.MustCompile(`^\s*\$\{\w[\w.]*(?::[^-=?+}][^}]*)?\}\s*$`) // ${KEY:-text} has the text in it
-)
+// secretWord is in the name of a setting whose value is nobody's business: those of secretKey, misspelt ones, and somebody else's.
+var secretWord = regexp.MustCompile(`(?i)pass?w(?:or)?d|passphrase|secret|token$|credential|jaa?ss?\.|api[._-]?key|(?:access|private|account)[._-]?key|licen[sc]e|user\.info|keystore\.key|key\.pass$`)
 
 // hidden says that a value is not to be shown. A reference to a config provider alone is no secret, nor is a text to be filled in.
 func hidden(key, value string) bool {
-	if strings.TrimSpace(value) == "" || reference.MatchString(value) || fillIn.MatchString(value) {
+	if strings.TrimSpace(value) == "" || finding.Reference(value) || fillIn.MatchString(value) {
 		return false
 	}
 	if strings.HasSuffix(key, "sasl.jaas.config") && !literalSecret(key, value) && !finding.Secret(value) {
 		return false
 	}
-	return secretKey(key) || secretWord.MatchString(key) || finding.Secret(value)
+	return secretWord.MatchString(key) || finding.Secret(value)
 }
 
 var jaasSecret = regexp.MustCompile(`(?i)(?:password|secret|clientSecret|oauth\.client\.secret)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))`)
@@ -101,7 +98,7 @@ func (l *linter) addresses(s *setup) {
 		return
 	}
 	for _, f := range s.flows {
-		for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+		for _, r := range threeConnectors {
 			for _, side := range []string{"source.cluster.", "target.cluster."} {
 				if !f.Has(r) || r == conf.Heartbeat && side == "source.cluster." {
 					continue

@@ -35,6 +35,9 @@ type setup struct {
 	partial map[string]bool
 }
 
+// threeConnectors are those that a flow may have.
+var threeConnectors = []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat}
+
 // flow is one flow of a setup.
 type flow struct {
 	*conf.Flow
@@ -49,7 +52,7 @@ func (f *flow) runs() bool { return f.Enabled || f.meant }
 
 // first is the connector that the flow certainly has.
 func (f *flow) first() conf.Reader {
-	for _, r := range []conf.Reader{conf.Source, conf.Checkpoint, conf.Heartbeat} {
+	for _, r := range threeConnectors {
 		if f.Has(r) {
 			return r
 		}

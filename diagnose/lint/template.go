@@ -116,7 +116,7 @@ func maskLine(line []byte, at int, json, quoted bool, marks *[]int) bool {
 
 // unmask gives values that hold marks the text that stands in the file.
 func unmask(docs []confdoc.Doc, file []byte) {
-	lines := bytes.Split(bytes.TrimPrefix(file, []byte("\xEF\xBB\xBF")), []byte("\n"))
+	lines := bytes.Split(confdoc.WithoutMark(file), []byte("\n"))
 	var walk func(n *confdoc.Node)
 	walk = func(n *confdoc.Node) {
 		if n == nil {

@@ -110,7 +110,7 @@ func openTree(name string, b []byte, doc int, path []string) (*tree, *Node, erro
 	if err != nil {
 		return nil, nil, &Unsafe{name, "the file", err.Error()}
 	}
-	text := bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	text := WithoutMark(b)
 	t := &tree{name: name, json: Sniff(b) == KindJSON, b: text, whole: b, bom: len(b) - len(text), ix: newLineIndex(text), docs: docs, doc: doc, what: strings.Join(path, ".")}
 	if doc < 0 || doc >= len(docs) || len(path) == 0 {
 		return nil, nil, &Unsafe{name, t.what, "there is no such document"}

@@ -13,7 +13,7 @@ const mostDepth = 500
 
 // ParseJSON reads JSON, also several values one after the other. Duplicate keys are kept, with their places.
 func ParseJSON(name string, b []byte) ([]Doc, error) {
-	text := bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	text := WithoutMark(b)
 	r := &jsonReader{name: name, b: text, dec: json.NewDecoder(bytes.NewReader(text)), ix: newLineIndex(text)}
 	r.dec.UseNumber()
 	var out []Doc

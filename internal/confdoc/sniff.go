@@ -18,6 +18,9 @@ func (k Kind) String() string {
 	return [...]string{"properties", "JSON", "YAML", "empty", "binary"}[k]
 }
 
+// WithoutMark gives a text without its byte order mark.
+func WithoutMark(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF")) }
+
 // jsonStart: an object with a key or without any, an array of values. A template's {{ or {% is neither.
 func jsonStart(b []byte) bool {
 	b = bytes.TrimSpace(b)
@@ -112,7 +115,7 @@ func yamlHead(line []byte) bool {
 // Sniff tells what b looks like. A properties file may use ':' as separator, so YAML needs structure: a document mark, a
 // Kubernetes head, or a key without a value with an indented line or a list item below it.
 func Sniff(b []byte) Kind {
-	b = bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	b = WithoutMark(b)
 	if bytes.IndexByte(b, 0) >= 0 || bytes.HasPrefix(b, []byte{0x1f, 0x8b}) || bytes.HasPrefix(b, []byte("PK\x03\x04")) {
 		return KindBinary
 	}

@@ -18,7 +18,7 @@ const mostNodes = 1_000_000
 // ParseYAML reads the documents of a YAML text. Aliases and merge keys are unfolded; duplicate keys are kept, with their
 // places. Documents that hold nothing are left out.
 func ParseYAML(name string, b []byte) ([]Doc, error) {
-	text := bytes.TrimPrefix(b, []byte("\xEF\xBB\xBF"))
+	text := WithoutMark(b)
 	r := &yamlReader{name: name, b: text, ix: newLineIndex(text), open: map[*yaml.Node]bool{}}
 	if err := r.template(); err != nil {
 		return nil, err

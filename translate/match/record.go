@@ -91,6 +91,9 @@ func (m Mask) of(r Record) print {
 // copy's original is in view.
 type Bounds struct{ Start, Stable, End int64 }
 
+// Within gives the offset of the log that lies nearest: max(log start, min(o, log end)).
+func (b Bounds) Within(o int64) int64 { return max(b.Start, min(o, b.End)) }
+
 // Side is one partition on one cluster.
 type Side interface {
 	Bounds() Bounds

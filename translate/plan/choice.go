@@ -224,7 +224,7 @@ func (w *Wants) wishedAt(x *want, a *Answer) int64 {
 	*r = Row{Topic: r.Topic, TargetTopic: r.TargetTopic, Partition: r.Partition, TopicID: r.TopicID, TargetTopicID: r.TargetTopicID, From: r.From, FromBasis: byFile, Before: r.Before, BeforeCount: r.BeforeCount, Epoch: r.Epoch,
 		Basis: byFile, Bound: r.Bound, Sync: r.Sync, MM2: r.MM2, MM2Why: r.MM2Why, Unknown: r.Unknown, Verdict: r.Verdict, LogStart: r.LogStart, Stable: r.Stable, End: r.End, SourceEnd: r.SourceEnd}
 	x.refusal = nil
-	to := max(r.LogStart, min(at, r.End))
+	to := r.within(at)
 	skip := to > low
 	for _, c := range a.Also {
 		if c.Offset == at {
@@ -288,9 +288,11 @@ func (w *Wants) fallback(x *want, a *Answer) (int64, bool) {
 	return 0, false
 }
 
+func (r *Row) within(o int64) int64 { return match.Bounds{Start: r.LogStart, End: r.End}.Within(o) }
+
 // clamp keeps To within the log, always, and says what that did.
 func (w *Wants) clamp(r *Row, at int64, a *Answer) {
-	to := max(r.LogStart, min(at, r.End))
+	to := r.within(at)
 	switch {
 	case at < r.LogStart:
 		r.Gone = max(r.Gone, r.LogStart-at)

@@ -142,7 +142,7 @@ func RangesFrom(old, now *snapshot.Snapshot, ps []Position, as []Answer) {
 			continue
 		}
 		r := RangeAt(b, n, old.Taken, a.Target.End)
-		a.Range, a.Why, a.Also = r, "", r.counts(*a.Target, p.Also)
+		a.Range, a.Why, a.Also = r, "", r.Counts(*a.Target, p.Also)
 	}
 }
 

@@ -57,15 +57,14 @@ func answerFrom(s *snapshot.Snapshot, from, to *side, p Position) Answer {
 		return a
 	}
 	a.Why = "a captured snapshot holds no records"
-	a.Also = a.Range.counts(*a.Target, p.Also)
+	a.Also = a.Range.Counts(*a.Target, p.Also)
 	return a
 }
 
-// counts bounds, by offsets of the log, what consumers that start at some would read again or never.
-func (r *Range) counts(log match.Bounds, at []int64) (out []Count) {
-	within := func(o int64) int64 { return max(log.Start, min(o, log.End)) }
+// Counts bounds, by offsets of the log, what consumers that start at some would read again or never.
+func (r *Range) Counts(log match.Bounds, at []int64) (out []Count) {
 	for _, o := range at {
-		out = append(out, Count{Offset: o, ReRead: max(0, within(r.High)-within(o)), Skipped: max(0, within(o)-within(r.Low))})
+		out = append(out, Count{Offset: o, ReRead: max(0, log.Within(r.High)-log.Within(o)), Skipped: max(0, log.Within(o)-log.Within(r.Low))})
 	}
 	return out
 }

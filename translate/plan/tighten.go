@@ -34,9 +34,9 @@ func (w *Wants) tighten(x *want, a *Answer, at int64) int64 {
 		r.Bound[0] = max(r.Bound[0], at)
 		r.ReReadUpTo = min(r.ReReadUpTo, r.Bound[1]-at)
 	}
-	low, high := max(r.LogStart, min(r.Bound[0], r.End)), max(r.LogStart, min(r.Bound[1], r.End))
+	low, high := r.within(r.Bound[0]), r.within(r.Bound[1])
 	if c := r.BeforeCount; c != nil && !c.Known {
-		now := max(r.LogStart, min(c.Offset, r.End))
+		now := r.within(c.Offset)
 		c.ReRead, c.Skipped = max(0, high-now), max(0, now-low)
 	}
 	return at

@@ -353,7 +353,7 @@ func (l *locator) count(mt *match.Matcher, a *plan.Answer, also []int64) {
 			c.ReRead, c.Skipped, c.Known = n[0].ReRead, n[0].Skipped, true
 		} else {
 			low, high := place.Low, place.High
-			at := max(a.Target.Start, min(o, a.Target.End))
+			at := a.Target.Within(o)
 			c.ReRead, c.Skipped = max(0, high-at), max(0, at-low)
 		}
 		a.Also = append(a.Also, c)

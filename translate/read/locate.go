@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,13 +207,7 @@ func (l *locator) boundCounts() {
 			}
 			continue
 		}
-		low, high := a.Target.Start, a.Target.End
-		if a.Range != nil {
-			low, high = max(low, min(a.Range.Low, high)), max(low, min(a.Range.High, high))
-		}
-		for _, o := range l.ps[i].Also {
-			at := max(a.Target.Start, min(o, a.Target.End))
-			a.Also = append(a.Also, plan.Count{Offset: o, ReRead: max(0, high-at), Skipped: max(0, at-low)})
-		}
+		r := cmp.Or(a.Range, &plan.Range{Low: a.Target.Start, High: a.Target.End})
+		a.Also = append(a.Also, r.Counts(*a.Target, l.ps[i].Also)...)
 	}
 }
